@@ -1,0 +1,259 @@
+/* base.h: the lowest room: errors, memory with accounting, buffers, maps, ids, deadlines, text, numbers. */
+#ifndef CHORDAL_CORE_BASE_H
+#define CHORDAL_CORE_BASE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "chordal/base.h"
+#include "chordal/error.h"
+#include "chordal/memory.h"
+
+/* ---- error.c: codes and how they are answered ---- */
+
+/* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */
+int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
+/* The code of a stable lower-case name, or 0 when no code has it. */
+int chordal__error_code(const char *name, size_t name_len);
+
+/* ---- memory.c: a counted context with an account and a limit ---- */
+
+typedef struct chordal__memory chordal__memory;
+struct chordal__memory {
+    chordal_memory_functions functions;
+    uint64_t limit, live_bytes, live_blocks, allocations;
+};
+
+/* `functions` NULL: the C library. The context itself lies in memory of its own, freed by the last unref: one is
+ * held by the host, one by every chordal_value. Returns NULL when out of memory. */
+CHORDAL_OWN chordal__memory *chordal__memory_new(const chordal_memory_functions *functions, uint64_t limit);
+chordal__memory *chordal__memory_ref(chordal__memory *memory);
+void chordal__memory_unref(chordal__memory *memory);
+
+/* Uninitialised memory; NULL when out of memory or over the limit; size 0 gives NULL and is no failure. */
+void *chordal__allocate(chordal__memory *memory, size_t size);
+void *chordal__allocate_zero(chordal__memory *memory, size_t size);
+/* NULL leaves the block as it was. */
+void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, size_t new_size);
+void chordal__release(chordal__memory *memory, void *block, size_t size); /* NULL allowed */
+
+/* Grow an array of `item_size` items to hold `need`, doubling, at most `limit` items. 0, NOMEM or LIMIT; unchanged
+ * then. */
+int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need, size_t limit);
+
+/* ---- arena.c: scratch memory that is given back all at once and kept for the next use ---- */
+
+typedef struct chordal__arena_block chordal__arena_block;
+typedef struct chordal__arena {
+    chordal__memory *memory;
+    chordal__arena_block *first, *current;
+    size_t used;
+} chordal__arena;
+
+void chordal__arena_init(chordal__arena *arena, chordal__memory *memory);
+void *chordal__arena_take(chordal__arena *arena, size_t size); /* 8-byte aligned; NULL: out of memory */
+void chordal__arena_reset(chordal__arena *arena);              /* keeps one block of up to 64 KiB */
+void chordal__arena_dispose(chordal__arena *arena);
+
+/* ---- buffer.c: growable bytes with a limit ---- */
+
+typedef struct chordal__buffer {
+    chordal__memory *memory;
+    uint8_t *data;
+    size_t len, capacity, limit;
+    int failed; /* first code; later writes do nothing, so that a writer checks once at its end */
+} chordal__buffer;
+
+void chordal__buffer_init(chordal__buffer *buffer, chordal__memory *memory, size_t limit);
+void chordal__buffer_dispose(chordal__buffer *buffer);
+void chordal__buffer_clear(chordal__buffer *buffer); /* len 0, failed 0, memory kept */
+/* `size` writable bytes at the end, added to len; NULL when failed. */
+uint8_t *chordal__buffer_extend(chordal__buffer *buffer, size_t size);
+void chordal__buffer_put(chordal__buffer *buffer, const void *data, size_t len);
+void chordal__buffer_byte(chordal__buffer *buffer, uint8_t byte);
+void chordal__buffer_varint(chordal__buffer *buffer, uint64_t value); /* LEB128, at most 10 bytes */
+void chordal__buffer_text(chordal__buffer *buffer, const char *text); /* NUL-terminated */
+void chordal__buffer_decimal(chordal__buffer *buffer, uint64_t value);
+
+/* A bounded reader. A read past the end sets `failed` and gives zeros. */
+typedef struct chordal__reader {
+    const uint8_t *data, *at, *end;
+    int failed; /* 0, TRUNCATED, SYNTAX … */
+} chordal__reader;
+
+chordal__reader chordal__reader_of(const uint8_t *data, size_t len);
+uint8_t chordal__read_byte(chordal__reader *reader);
+uint64_t chordal__read_varint(chordal__reader *reader); /* SYNTAX when over 64 bits or not in its shortest form */
+const uint8_t *chordal__read_bytes(chordal__reader *reader, size_t len);
+static inline size_t chordal__reader_left(const chordal__reader *reader) {
+    return (size_t)(reader->end - reader->at);
+}
+static inline uint64_t chordal__reader_position(const chordal__reader *reader) {
+    return (uint64_t)(reader->at - reader->data);
+}
+
+/* ---- body.c: counted bytes that many messages share ---- */
+
+typedef struct chordal__body {
+    chordal__memory *memory;
+    uint32_t count;
+    size_t len;
+    uint8_t data[];
+} chordal__body;
+
+CHORDAL_OWN chordal__body *chordal__body_new(chordal__memory *memory,
+                                             size_t len); /* data uninitialised; NULL: no memory */
+chordal__body *chordal__body_ref(chordal__body *body);
+void chordal__body_unref(chordal__body *body); /* NULL allowed */
+
+/* ---- map.c: a hash map from bytes to a pointer (keys copied, seeded SipHash-1-3) ---- */
+
+typedef struct chordal__map_entry chordal__map_entry;
+typedef struct chordal__map {
+    chordal__memory *memory;
+    chordal__map_entry **slots;
+    size_t count, capacity;
+    uint64_t seed[2];
+} chordal__map;
+
+void chordal__map_init(chordal__map *map, chordal__memory *memory, const uint64_t seed[2]);
+void chordal__map_dispose(chordal__map *map);
+void *chordal__map_get(const chordal__map *map, const void *key, size_t key_len);      /* NULL: absent */
+int chordal__map_put(chordal__map *map, const void *key, size_t key_len, void *value); /* 0, EXISTS, NOMEM */
+void *chordal__map_remove(chordal__map *map, const void *key, size_t key_len);         /* the value, or NULL */
+/* Walk all: start with *at = 0; NULL at the end. The map is not changed meanwhile. */
+void *chordal__map_next(const chordal__map *map, size_t *at);
+/* SipHash-1-3 of bytes. */
+uint64_t chordal__hash(const void *data, size_t len, const uint64_t seed[2]);
+/* FNV-1a 64, continued from `state` (start: CHORDAL__FNV_START). */
+#define CHORDAL__FNV_START UINT64_C(0xcbf29ce484222325)
+uint64_t chordal__fnv(uint64_t state, const void *data, size_t len);
+
+/* ---- ids.c: generation-checked ids, and the list of those released from any thread ---- */
+
+#define CHORDAL__ID_CHUNKS 24
+typedef struct chordal__id_slot {
+    void *item;
+    uint8_t kind;  /* the owner's; 0: free */
+    bool external; /* the program owns it */
+    _Atomic uint32_t generation;
+    _Atomic uint32_t next_released; /* index + 1 */
+    _Atomic uint32_t released;      /* generation + 1 whose release is asked, 0: none */
+    uint32_t next_free;
+} chordal__id_slot;
+
+typedef struct chordal__ids {
+    chordal__memory *memory;
+    chordal__id_slot *_Atomic chunks[CHORDAL__ID_CHUNKS]; /* chunk k has 64 << k slots and never moves */
+    uint32_t capacity, count, free_first, free_last, free_count;
+    _Atomic uint32_t released_first; /* index + 1 */
+    _Atomic uint64_t external;       /* how many ids the program owns */
+} chordal__ids;
+
+void chordal__ids_init(chordal__ids *ids, chordal__memory *memory);
+void chordal__ids_dispose(chordal__ids *ids);
+/* A new id; 0 when out of memory. Slots are used again oldest first, so that a stale id stays detectable for long. */
+chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool external);
+void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind); /* NULL: stale or another kind */
+uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id);            /* 0: stale */
+void chordal__id_free(chordal__ids *ids, chordal_id id);
+void chordal__id_disown(chordal__ids *ids, chordal_id id); /* the program no longer owns it; it stays alive */
+/* Any thread, no allocation. Returns false when the id was stale or asked before. */
+bool chordal__id_release(chordal__ids *ids, chordal_id id);
+/* The owner's thread: take the next id whose release was asked, 0: none. */
+chordal_id chordal__id_next_released(chordal__ids *ids);
+
+/* ---- heap.c: deadlines, in an intrusive binary heap ---- */
+
+typedef struct chordal__deadline {
+    chordal_time at;
+    size_t place; /* index + 1 in the heap; 0: not in it */
+    uint8_t kind; /* the owner's */
+} chordal__deadline;
+typedef struct chordal__heap {
+    chordal__memory *memory;
+    chordal__deadline **items;
+    size_t count, capacity;
+} chordal__heap;
+
+void chordal__heap_init(chordal__heap *heap, chordal__memory *memory);
+void chordal__heap_dispose(chordal__heap *heap);
+int chordal__heap_set(chordal__heap *heap, chordal__deadline *deadline, chordal_time at); /* insert or move; NOMEM */
+void chordal__heap_remove(chordal__heap *heap, chordal__deadline *deadline);              /* fine when not in it */
+chordal__deadline *chordal__heap_first(const chordal__heap *heap);                        /* NULL: empty */
+
+/* ---- list.h: an intrusive doubly linked ring ---- */
+
+typedef struct chordal__list {
+    struct chordal__list *next, *previous;
+} chordal__list;
+#define CHORDAL__ENTRY(node, type, field) ((type *)(void *)((char *)(node)-offsetof(type, field)))
+static inline void chordal__list_init(chordal__list *list) {
+    list->next = list->previous = list;
+}
+static inline bool chordal__list_empty(const chordal__list *list) {
+    return list->next == list;
+}
+static inline void chordal__list_append(chordal__list *list, chordal__list *node) {
+    node->previous = list->previous;
+    node->next = list;
+    list->previous->next = node;
+    list->previous = node;
+}
+/* Safe on a node that is not in a list, if it was initialised. */
+static inline void chordal__list_remove(chordal__list *node) {
+    node->previous->next = node->next;
+    node->next->previous = node->previous;
+    chordal__list_init(node);
+}
+
+/* ---- utf.c: text as sequences of UTF-16 units, stored as UTF-8 with lone surrogates in three bytes (WTF-8) ---- */
+
+/* Whether bytes are valid: shortest forms, at most U+10FFFF, surrogates in three bytes allowed, but never a high one
+ * followed by a low one (that is one code point in four bytes). On failure the position of the fault. */
+bool chordal__utf_valid(const uint8_t *data, size_t len, size_t *out_position);
+/* The same, for input in which a high surrogate may be followed by a low one: such pairs are allowed and must be
+ * joined. */
+uint64_t chordal__utf_units(const uint8_t *data, size_t len); /* UTF-16 units */
+/* The bytes of the first `units`; *out_split tells that they end inside a four-byte code point (whose two halves become
+ * lone surrogates). */
+size_t chordal__utf_offset(const uint8_t *data, size_t len, uint64_t units, bool *out_split);
+/* Whether `before` ends with a lone high surrogate and `after` begins with a low one. */
+bool chordal__utf_joins(const uint8_t *before, size_t before_len, const uint8_t *after, size_t after_len);
+
+/* ---- number.c: numbers without a locale ---- */
+
+typedef struct chordal__number {
+    uint8_t kind; /* CHORDAL_KIND_INTEGER, _UNSIGNED or _DOUBLE (value.h), already canonical */
+    union {
+        int64_t integer;
+        uint64_t unsigned_integer;
+        double real;
+    } as;
+} chordal__number;
+
+/* Read a JSON number at the start of `text`: the bytes it takes, or 0 (SYNTAX or NUMBER in *out_code). Correctly
+ * rounded; exact integers from -2^63 to 2^64-1 (also when written with exponent or fraction, as 1e2 or 100.0); a double
+ * that is an integer of magnitude up to 2^53 is that integer; -0 is 0. */
+size_t chordal__number_read(const uint8_t *text, size_t len, chordal__number *out, int *out_code);
+/* The canonical kind of a double: an integer of magnitude up to 2^53 becomes INTEGER. False for NaN and infinities. */
+bool chordal__number_of_double(double real, chordal__number *out);
+/* Shortest text that reads back the same; at most 25 bytes, not terminated. */
+size_t chordal__number_write(const chordal__number *number, char *out);
+int chordal__number_compare(const chordal__number *a, const chordal__number *b); /* -1, 0, 1 by exact value */
+
+/* ---- entropy.c, fork.c ---- */
+
+int chordal__entropy(void *context, uint8_t *out, size_t len); /* the default source */
+/* A guard that tells whether the process was forked since; no system call per check where the system allows it. */
+typedef struct chordal__fork_guard {
+    const uint8_t *page;
+    int64_t process;
+} chordal__fork_guard;
+void chordal__fork_guard_open(chordal__fork_guard *guard);
+bool chordal__fork_guard_forked(const chordal__fork_guard *guard);
+void chordal__fork_guard_close(chordal__fork_guard *guard);
+
+#endif

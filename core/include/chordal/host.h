@@ -1,0 +1,106 @@
+/* host.h: one runtime instance.
+ *
+ * Thread rule for every function that takes a host, here and in the other headers: one thread at a time; a second one
+ * inside is answered BUSY and changes nothing. Only chordal_release may be called from any thread. After a fork the
+ * child's handles answer FORKED. Different hosts are independent of each other. */
+#ifndef CHORDAL_HOST_H
+#define CHORDAL_HOST_H
+
+#include "error.h"
+#include "memory.h"
+#include "value.h"
+
+/* What a host is opened with. Zero means the default. Fields are only ever appended. */
+typedef struct chordal_host_options {
+    uint32_t size;                          /* sizeof(chordal_host_options) */
+    uint32_t flags;                         /* 0 */
+    const chordal_memory_functions *memory; /* NULL: the C library's */
+    /* Fill `out` with `len` random bytes, return 0. NULL: the operating system's source (getentropy; in the browser the
+     * loader's). Same bytes and same calls give the same run, byte for byte. */
+    int (*entropy)(void *context, uint8_t *out, size_t len);
+    void *entropy_context;
+    uint64_t memory_limit;          /* bytes; default 1 GiB */
+    uint32_t depth_limit;           /* nesting of values; default 512, at most 4096 */
+    uint32_t message_limit;         /* bytes of one message or value; default 64 MiB */
+    uint32_t call_limit;            /* calls of one session that run at once; default 256 */
+    uint32_t window_messages;       /* unacknowledged messages of a session; default 64 */
+    uint32_t window_bytes;          /* and bytes; default 1 MiB */
+    uint32_t parked_limit;          /* calls that may wait in one reference; default 65536 */
+    uint32_t queue_limit;           /* bytes of output that may wait in one link; default 256 MiB */
+    uint32_t dictionary_limit;      /* paths in a stream's dictionary; default 1024 */
+    chordal_time compute_timeout;   /* a derive's answer; default 5000 ms */
+    chordal_time handshake_timeout; /* default 10000 ms */
+    chordal_time ping_interval;     /* silence before a ping; default 15000 ms; CHORDAL_NEVER: none */
+    chordal_time ping_timeout;      /* no byte after a ping; default 10000 ms */
+    chordal_time backoff_first; /* first wait before dialling again; default 250 ms, doubled each time, with jitter */
+    chordal_time backoff_limit; /* default 15000 ms */
+} chordal_host_options;
+
+/* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
+ * zero), NOMEM. Close with chordal_host_close. */
+#define chordal_host_open chordal_host_open_abi1
+CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_OWN chordal_host **out,
+                                  chordal_error *error);
+
+/* Close a host: every call still waiting is dropped, links are cut without a bye (see chordal_link_close). NULL is
+ * allowed. The handle stays valid for chordal_release until every id that the program still owns is given back, so
+ * things may be closed in any order; the last one frees it. Events are not polled any more. */
+CHORDAL_API void chordal_host_close(chordal_host *host);
+
+/* Give back an id: a reference, watch, link, call, ticket or part. Any thread, any time, also from a finalizer while
+ * the core is at work: it takes effect at the host's next turn. 0 and ids given back before are ignored. Releasing a
+ * call that this host made cancels it; one that it serves answers CANCELLED to its caller. */
+CHORDAL_API void chordal_release(chordal_host *host, chordal_id id);
+
+/* One turn: fill `buffer` (8-byte aligned) with event records (record.h). `now` is the caller's clock and never goes
+ * back. `out_len` is what was written; 0 means that nothing is left. With ROOM it is the size that the next record
+ * needs. A poll hands out at most 64 new calls of one session before those of others. */
+CHORDAL_API int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len,
+                                  size_t *out_len, chordal_error *error);
+
+/* When to poll next if nothing is fed or called before: 0 for now, CHORDAL_NEVER for never. */
+CHORDAL_API chordal_time chordal_host_deadline(chordal_host *host);
+
+/* The bytes of a part that an event named; borrowed until chordal_release(host, part). */
+CHORDAL_API int chordal_part_view(chordal_host *host, chordal_id part, const uint8_t **out_data, size_t *out_len);
+
+/* The host's random name as 16 bytes: its run. */
+CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
+
+/* COUNT(name): what the structural promises are tested on. All but the `live_` ones only grow. */
+#define CHORDAL_COUNTERS(COUNT)                                                                                        \
+    COUNT(live_bytes)  /* memory in use */                                                                             \
+    COUNT(live_blocks) /* and its blocks */                                                                            \
+    COUNT(live_ids)    /* ids in use, of any kind */                                                                   \
+    COUNT(live_objects)                                                                                                \
+    COUNT(live_sessions) /* both as provider and as consumer */                                                        \
+    COUNT(allocations)                                                                                                 \
+    COUNT(entries) /* calls into the host */                                                                           \
+    COUNT(commits)                                                                                                     \
+    COUNT(batches)                                                                                                     \
+    COUNT(computes)        /* derives computed */                                                                      \
+    COUNT(frames)          /* frames handed out */                                                                     \
+    COUNT(folds)           /* batches merged into a waiting frame or change */                                         \
+    COUNT(changes_encoded) /* one per stream, commit and part encoding */                                              \
+    COUNT(snapshots_encoded)                                                                                           \
+    COUNT(parts_parsed)                                                                                                \
+    COUNT(parts_forwarded) /* by routes, unparsed */                                                                   \
+    COUNT(messages_in)                                                                                                 \
+    COUNT(messages_out)                                                                                                \
+    COUNT(bytes_in)                                                                                                    \
+    COUNT(bytes_out)                                                                                                   \
+    COUNT(bytes_copied_out) /* copied for an edge that cannot send scattered pieces */                                 \
+    COUNT(calls_run)                                                                                                   \
+    COUNT(windows_full) /* times a session had to wait for its reader */                                               \
+    COUNT(reconnects)
+
+#define CHORDAL_COUNTER_FIELD(name) uint64_t name;
+typedef struct chordal_counters {
+    CHORDAL_COUNTERS(CHORDAL_COUNTER_FIELD)
+} chordal_counters;
+#undef CHORDAL_COUNTER_FIELD
+
+/* Read the counters. `counters_len` is sizeof(chordal_counters) as the caller knows it; a shorter one gets a prefix. */
+CHORDAL_API int chordal_host_counters(chordal_host *host, chordal_counters *counters, size_t counters_len);
+
+#endif

@@ -1,0 +1,78 @@
+/* link.h: ordered streams of messages between hosts, without any transport. Thread rule: host.h.
+ *
+ * The edge owns the socket. It opens a link, tells when the transport is up, feeds whole transport frames, pulls frames
+ * to send, and tells when the transport is gone. A connecting link outlives its transports: a LINK event with state
+ * DIAL asks for each new one. */
+#ifndef CHORDAL_LINK_H
+#define CHORDAL_LINK_H
+
+#include "host.h"
+
+#define CHORDAL_LINK_DIAL 1    /* a transport is wanted now (connecting links only) */
+#define CHORDAL_LINK_OPENING 2 /* the transport is up, hands are being shaken */
+#define CHORDAL_LINK_UP 3
+#define CHORDAL_LINK_WAIT 4   /* the transport is gone; DIAL follows after a while */
+#define CHORDAL_LINK_CLOSED 5 /* for good; the edge closes its transport when no output is left */
+
+#define CHORDAL_CODEC_BINARY 1 /* WebSocket subprotocol "chordal.1.bin", binary frames */
+#define CHORDAL_CODEC_TEXT 2   /* WebSocket subprotocol "chordal.1.json", text frames, binary frames for raw bytes */
+
+#define CHORDAL_FRAME_BINARY 1
+#define CHORDAL_FRAME_TEXT 2
+
+#define CHORDAL_LINK_CONNECT 1 /* this side asks; else it accepts */
+#define CHORDAL_LINK_ROUTE_OFFERS                                                                                      \
+    2                           /* objects of the types that the peer offers are reached through it by other peers */
+#define CHORDAL_LINK_OFFER 4    /* offer the types that this host provides to the peer, to route to */
+#define CHORDAL_LINK_NO_SERVE 8 /* admit no sessions of the peer: it may only provide */
+
+/* Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
+ * Errors: INVALID, LIMIT, NOMEM. */
+CHORDAL_API int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error);
+
+/* The transport is there, with the codec agreed on. Errors: CLOSED, STATE, INVALID. */
+CHORDAL_API int chordal_link_up(chordal_host *host, chordal_id link, uint32_t codec, chordal_time now,
+                                chordal_error *error);
+
+/* One whole transport frame arrived. `frame`: CHORDAL_FRAME_…. A peer's fault ends the link with a bye of the answered
+ * code, told by a LINK event as well; the host and its other links go on. Errors: CLOSED, STATE, MALFORMED, ORDER,
+ * TOO_LARGE, VERSION and the data errors with their position in the frame; NOMEM (the transport is then cut, a
+ * connecting link dials again). */
+CHORDAL_API int chordal_link_feed(chordal_host *host, chordal_id link, uint32_t frame, const uint8_t *data,
+                                  size_t data_len, chordal_time now, chordal_error *error);
+
+/* The transport is gone. A connecting link goes on with WAIT, others close. Late calls for a link that has none are
+ * ignored. Errors: CLOSED. */
+CHORDAL_API int chordal_link_down(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);
+
+typedef struct chordal_piece {
+    const uint8_t *data;
+    size_t len;
+} chordal_piece;
+
+/* The next transport frame to send, as pieces in order, borrowed until chordal_link_sent. `out_count` 0: nothing to
+ * send now. ROOM with the number of pieces needed. A body that many links send is the same memory for all. */
+CHORDAL_API int chordal_link_output(chordal_host *host, chordal_id link, chordal_piece *pieces, size_t pieces_len,
+                                    size_t *out_count, uint32_t *out_frame, chordal_error *error);
+
+/* The frame that chordal_link_output showed was taken by the transport. */
+CHORDAL_API int chordal_link_sent(chordal_host *host, chordal_id link, chordal_error *error);
+
+/* output and sent in one step, for edges that cannot send pieces: copies the frame into `buffer`. `out_len` 0 and
+ * `out_frame` 0: nothing to send now. ROOM with the size needed. */
+CHORDAL_API int chordal_link_take(chordal_host *host, chordal_id link, uint8_t *buffer, size_t buffer_len,
+                                  size_t *out_len, uint32_t *out_frame, chordal_error *error);
+
+/* Dial again now instead of waiting. Errors: CLOSED; no error when there is nothing to do. */
+CHORDAL_API int chordal_link_retry(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);
+
+/* Say bye with BYE and close. The LINK event CLOSED follows; pull output until none is left, then close the transport.
+ * Errors: CLOSED. */
+CHORDAL_API int chordal_link_close(chordal_host *host, chordal_id link, chordal_error *error);
+
+/* The memory link: carry all waiting frames both ways between two open links of two hosts that this thread uses,
+ * without copies, until neither has any. Tells LINK events as other transports do. `out_frames` may be NULL. */
+CHORDAL_API int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b,
+                                   chordal_time now, size_t *out_frames, chordal_error *error);
+
+#endif

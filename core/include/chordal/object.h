@@ -1,0 +1,70 @@
+/* object.h: types and the objects that this host provides. Thread rule: host.h. */
+#ifndef CHORDAL_OBJECT_H
+#define CHORDAL_OBJECT_H
+
+#include "host.h"
+
+#define CHORDAL_OBJECT_MADE 1    /* somebody holds it for the first time */
+#define CHORDAL_OBJECT_RETIRED 2 /* the last hold is gone; the id is released by this event */
+
+#define CHORDAL_MEMBER_DOCUMENT 1
+#define CHORDAL_MEMBER_DERIVE 2
+#define CHORDAL_MEMBER_METHOD 3
+
+/* Provide a type. `declaration` is JSON:
+ *
+ *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false,
+ *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
+ *                  {"name": "count", "kind": "derive", "from": ["list"]},
+ *                  {"name": "add", "kind": "method", "idempotent": false}]}
+ *
+ * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes live
+ * only when the provider answers its OBJECT event with chordal_object_start. A derive reads documents and derives named
+ * before it. Objects are made when first asked for, one for each (type, params); params must have exactly the declared
+ * keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words), UNSUPPORTED (`durable` methods need a
+ * store), LIMIT. */
+CHORDAL_API int chordal_type_provide(chordal_host *host, const uint8_t *declaration, size_t declaration_len,
+                                     chordal_id *out_type, chordal_error *error);
+
+/* Make a type's object go live, or fail with a name and a message (`name_len` 0: live). Only for types with `start`.
+ * Errors: CLOSED, STATE. */
+CHORDAL_API int chordal_object_start(chordal_host *host, chordal_id object, const char *name, size_t name_len,
+                                     const char *message, size_t message_len, chordal_error *error);
+
+/* The object of (type, params), made if there is none; for a provider that acts by itself. It counts as held until
+ * chordal_release(host, object). Same errors as chordal_reference_get. */
+CHORDAL_API int chordal_object_get(chordal_host *host, const char *type, size_t type_len, uint32_t format,
+                                   const uint8_t *params, size_t params_len, chordal_id *out_object,
+                                   chordal_error *error);
+
+/* Retire an object now: its references end as RETIRED. Errors: CLOSED. */
+CHORDAL_API int chordal_object_retire(chordal_host *host, chordal_id object, chordal_error *error);
+
+/* The head of a document or derive of an object, as a value. */
+CHORDAL_API int chordal_object_value(chordal_host *host, chordal_id object, uint32_t member,
+                                     CHORDAL_OWN chordal_value **out, chordal_error *error);
+
+/* The same as bytes in `format`. ROOM gives the size needed. */
+CHORDAL_API int chordal_object_read(chordal_host *host, chordal_id object, uint32_t member, uint32_t format,
+                                    uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error);
+
+/* Answer a compute with the derive's new value (it is compared with the last one: only what differs travels).
+ * Errors: CLOSED (also: too late), the data errors. A refused value leaves the compute waiting. */
+CHORDAL_API int chordal_compute_answer(chordal_host *host, chordal_id compute, uint32_t format, const uint8_t *value,
+                                       size_t value_len, chordal_error *error);
+
+/* Answer a compute with an error: the member keeps its last value and shows the error beside it. */
+CHORDAL_API int chordal_compute_fail(chordal_host *host, chordal_id compute, const char *name, size_t name_len,
+                                     const char *message, size_t message_len, chordal_error *error);
+
+/* Answer a call with a value, or with raw bytes when `format` is 0. The outcome leaves when every commit made for this
+ * call is through, after their state. The call id is released. Errors: CLOSED, the data errors (the call then still
+ * waits). */
+CHORDAL_API int chordal_call_answer(chordal_host *host, chordal_id call, uint32_t format, const uint8_t *value,
+                                    size_t value_len, chordal_error *error);
+
+/* Answer a call with an error of the method's own: a short stable name and a message for people. */
+CHORDAL_API int chordal_call_fail(chordal_host *host, chordal_id call, const char *name, size_t name_len,
+                                  const char *message, size_t message_len, chordal_error *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* uv.h: the library chordal_uv. Drives a host on a libuv loop: WebSocket and HTTP through libwebsockets, IPC through
+ * pipes.
+ *
+ * Thread rule: everything on the loop's thread, but chordal_uv_wake. */
+#ifndef CHORDAL_UV_H
+#define CHORDAL_UV_H
+
+#include "link.h"
+#include "record.h"
+
+struct uv_loop_s;
+typedef struct chordal_uv chordal_uv;
+
+/* Called for each event record of the host, in order, from the loop; output, dialling and deadlines are handled by the
+ * adapter. */
+typedef void (*chordal_uv_event)(void *context, chordal_host *host, const chordal_record *event);
+
+/* Drive a host on a loop. The host is borrowed and must be closed after the adapter. */
+CHORDAL_API int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event on_event, void *context,
+                                CHORDAL_OWN chordal_uv **out, chordal_error *error);
+
+/* Close all servers and links and forget the host. Runs the loop's close callbacks: keep running the loop until it
+ * ends. NULL is allowed. */
+CHORDAL_API void chordal_uv_close(chordal_uv *adapter);
+
+/* Something was done to the host outside of an event: take a turn soon. Any thread. */
+CHORDAL_API void chordal_uv_wake(chordal_uv *adapter);
+
+typedef struct chordal_uv_server_options {
+    uint32_t size;           /* sizeof(chordal_uv_server_options) */
+    uint32_t link_flags;     /* CHORDAL_LINK_… for accepted links */
+    const char *page_folder; /* files served to plain GET requests; NULL: none */
+    const char *origins;     /* space-separated list of further origins that may connect; "*": any (off). NULL: only the
+                                server's own */
+} chordal_uv_server_options;
+
+/* Listen at "ws://host:port" (port 0: any) or "ipc:/path". `out_address` (64 bytes at least for ws) gets the address
+ * that clients use. Errors: INVALID, EXISTS (address in use), UNSUPPORTED, NOMEM. */
+CHORDAL_API int chordal_uv_listen(chordal_uv *adapter, const char *address, const chordal_uv_server_options *options,
+                                  char *out_address, size_t out_address_len, chordal_error *error);
+
+/* Connect to "ws://host:port/path" or "ipc:/path", again and again until released or closed. `codec`: CHORDAL_CODEC_…
+ */
+CHORDAL_API int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec, uint32_t link_flags,
+                                   chordal_id *out_link, chordal_error *error);
+
+#endif

@@ -1,0 +1,170 @@
+/* wire.h: messages in two envelope codecs, ops and snapshots in two part encodings (docs/protocol.md). */
+#ifndef CHORDAL_CORE_WIRE_H
+#define CHORDAL_CORE_WIRE_H
+
+#include "delta/delta.h"
+#include "chordal/link.h"
+
+/* ---- message.c: what a message is made of ---- */
+
+/* Field types: N number (varint), I 16-byte id, T text, P part, Q parts until the message's end, S (hold, part) pairs
+ * until its end. MESSAGE(NAME, number, "word", "fields") */
+#define CHORDAL__MESSAGES(MESSAGE)                                                                                     \
+    MESSAGE(HELLO, 1, "hello", "NNIINP")    /* oldest, newest version; host, run; message limit; info */               \
+    MESSAGE(WELCOME, 2, "welcome", "NIINP") /* version; host, run; message limit; info */                              \
+    MESSAGE(ORIGIN, 3, "origin",                                                                                       \
+            "NINNTINP")                /* id; session; part encoding; options; route; run, cut to resume; authority */ \
+    MESSAGE(OPENED, 4, "opened", "NI") /* how; run */                                                                  \
+    MESSAGE(LOST, 5, "lost", "")                                                                                       \
+    MESSAGE(ENDED, 6, "ended", "")                                                                                     \
+    MESSAGE(HOLD, 7, "hold", "NTNP")       /* hold; type; version; params */                                           \
+    MESSAGE(BOUND, 8, "bound", "NNNPP")    /* hold; cut step; how; members; content */                                 \
+    MESSAGE(MOVED, 9, "moved", "NT")       /* hold; route */                                                           \
+    MESSAGE(FAILED, 10, "failed", "NTT")   /* hold; code; message */                                                   \
+    MESSAGE(RETIRED, 11, "retired", "N")   /* hold */                                                                  \
+    MESSAGE(REVOKED, 12, "revoked", "NT")  /* hold; message */                                                         \
+    MESSAGE(RELEASE, 13, "release", "N")   /* hold */                                                                  \
+    MESSAGE(RELEASED, 14, "released", "N") /* hold */                                                                  \
+    MESSAGE(STATE, 15, "s", "NS")          /* cut step; (hold, change) … */                                          \
+    MESSAGE(ACK, 16, "a", "N")             /* messages taken since the last ack */                                     \
+    MESSAGE(CALL, 17, "c", "NNNQ")         /* hold; slot; member; arguments */                                         \
+    MESSAGE(RESULT, 18, "r", "NP")         /* slot; value */                                                           \
+    MESSAGE(ERROR, 19, "e", "NTT")         /* slot; code; message */                                                   \
+    MESSAGE(CANCEL, 20, "x", "N")          /* slot */                                                                  \
+    MESSAGE(RETRY, 21, "retry", "N")       /* hold */                                                                  \
+    MESSAGE(PING, 22, "ping", "N")                                                                                     \
+    MESSAGE(PONG, 23, "pong", "N")                                                                                     \
+    MESSAGE(BYE, 24, "bye", "TT") /* code; reason */
+
+#define CHORDAL__MESSAGE_ENUM(name, number, word, fields) CHORDAL__##name = number,
+enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
+
+#define CHORDAL__FLAG_MORE 1    /* STATE: the cut goes on in the next message */
+#define CHORDAL__FLAG_DURABLE 2 /* STATE: the commit wrote the store */
+
+#define CHORDAL__ENCODING_BINARY 1
+#define CHORDAL__ENCODING_JSON 2
+
+/* A payload. `body` keeps the bytes alive; NULL while they are borrowed from the frame that was fed. A part of length 0
+ * is absent. */
+typedef struct chordal__part {
+    const uint8_t *data;
+    size_t len;
+    bool raw;      /* bytes, not a value */
+    bool deflated; /* reserved: refused with UNSUPPORTED until compression exists */
+    chordal__body *body;
+} chordal__part;
+
+#define CHORDAL__FIELDS_MAX 8
+typedef struct chordal__message {
+    uint8_t kind, flags;
+    bool unknown;                          /* a kind of a newer minor version: to be skipped */
+    uint64_t origin;                       /* always resolved, see codec.current */
+    uint64_t numbers[CHORDAL__FIELDS_MAX]; /* N fields in order */
+    uint8_t ids[2][16];                    /* I fields in order */
+    struct {
+        const uint8_t *data;
+        size_t len;
+    } texts[2];             /* T fields in order; borrowed */
+    chordal__part parts[2]; /* P fields in order */
+    chordal__part *list;    /* Q, S: in codec memory until the next decode, or the encoder's caller's */
+    uint64_t *holds;        /* S: beside list */
+    size_t list_len;
+} chordal__message;
+
+/* ---- frame.c: a transport frame to send ---- */
+typedef struct chordal__frame_piece {
+    chordal__body *body; /* NULL: in own */
+    size_t offset, len;
+} chordal__frame_piece;
+
+/* One encoded message: a header of its own and shared bodies. A text message with raw parts is followed by their binary
+ * frames. */
+typedef struct chordal__frame {
+    chordal__list node; /* in a link's queue */
+    chordal__memory *memory;
+    size_t size;    /* of this block */
+    uint32_t frame; /* CHORDAL_FRAME_… */
+    uint32_t pieces_len;
+    size_t bytes; /* in all */
+    uint8_t message_kind;
+    uint32_t generation; /* of the link's transport */
+    chordal__frame_piece *pieces;
+    uint8_t *own;
+} chordal__frame;
+void chordal__frame_free(chordal__frame *frame); /* NULL allowed */
+
+/* ---- codec.c: one per link and transport ---- */
+typedef struct chordal__codec {
+    chordal__memory *memory;
+    uint8_t codec; /* CHORDAL_CODEC_… */
+    uint64_t message_limit;
+    uint32_t depth_limit;
+    uint64_t current_out, current_in; /* the origin of the last message each way; the first is 0 */
+    chordal__buffer scratch;
+    chordal__part *list;
+    uint64_t *holds;
+    size_t list_capacity;
+    /* a text message that waits for its raw frames */
+    chordal__buffer waiting;
+    uint32_t waiting_frames;
+    void *waiting_parts; /* codec's own */
+} chordal__codec;
+
+int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t kind, uint64_t message_limit,
+                        uint32_t depth_limit);
+void chordal__codec_dispose(chordal__codec *codec);
+
+/* Encode a message into frames, appended to `queue` in order. Parts with a body are referenced when longer than
+ * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over message_limit): nothing was
+ * appended and the current origin stays. */
+#define CHORDAL__INLINE 256
+int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue);
+
+/* Decode one transport frame. Returns 1 with a message (its parts borrow from `data` or from the codec until the next
+ * decode), 0 when the message is not complete yet (raw frames of a text message are still to come), or MALFORMED,
+ * TOO_LARGE, ORDER (a binary frame that nothing announced) with a position in this frame; NOMEM. */
+int chordal__codec_decode(chordal__codec *codec, uint32_t frame, const uint8_t *data, size_t len, chordal__message *out,
+                          chordal_error *error);
+
+/* Word of a message kind, for errors and logs. */
+const char *chordal__message_word(uint8_t kind);
+
+/* ---- ops_binary.c, ops_json.c: ops in a part ---- */
+
+/* Write ops; `dictionary` NULL: all paths inline. */
+void chordal__ops_write(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
+                        const chordal__dictionary *dictionary);
+/* Write the definitions that a reader needs who is at `from` and is taken to `to` (a GENERATION and all, or those made
+ * in between), before the ops of a change. */
+void chordal__definitions_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
+                                uint64_t from, uint64_t to);
+/* Read all ops of a part, or of what a packed record holds. `dictionary` NULL: only inline paths, ASSIGN allowed; else
+ * DEFINE and GENERATION are carried out at `cut` and not returned, ASSIGN is refused. On failure `ops` is cleared
+ * (definitions made so far stay: the stream is given up). Positions count from `data`. */
+int chordal__ops_read(chordal__ops *ops, uint8_t encoding, const uint8_t *data, size_t len,
+                      chordal__dictionary *dictionary, uint64_t cut, const chordal__limits *limits,
+                      chordal_error *error);
+
+/* ---- snapshot.c: the content of a bound: the dictionary and every state member ---- */
+typedef struct chordal__member_value {
+    chordal__node *value; /* owned when read, borrowed when written; NULL: a derive that never had one */
+    chordal__node *error; /* the array [code, message], or NULL */
+} chordal__member_value;
+/* `values` has one entry per member of the type; those of methods are left out of the part (value and error NULL, and
+ * `is_state` false). */
+void chordal__snapshot_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
+                             const chordal__member_value *values, const bool *is_state, size_t members);
+/* Resets the dictionary and fills it. `values` are all owned by the caller, also the ones read before a failure (the
+ * rest NULL). */
+int chordal__snapshot_read(chordal__memory *memory, uint8_t encoding, const uint8_t *data, size_t len,
+                           chordal__dictionary *dictionary, uint64_t cut, chordal__member_value *values,
+                           const bool *is_state, size_t members, const chordal__limits *limits, chordal_error *error);
+/* For a reader whose program keeps the values: the same snapshot as packed ops, one REPLACE (and ERROR) per member,
+ * each in its own buffer run: offsets[i] .. offsets[i + 1] of `out` are those of member i. A binary value is copied as
+ * it is, not parsed into a tree, but checked. */
+int chordal__snapshot_repack(chordal__memory *memory, uint8_t encoding, const uint8_t *data, size_t len,
+                             chordal__dictionary *dictionary, uint64_t cut, chordal__buffer *out, size_t *offsets,
+                             const bool *is_state, size_t members, const chordal__limits *limits, chordal_error *error);
+
+#endif
