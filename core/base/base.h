@@ -24,6 +24,7 @@ typedef struct chordal__memory chordal__memory;
 struct chordal__memory {
     chordal_memory_functions functions;
     uint64_t limit, live_bytes, live_blocks, allocations;
+    uint64_t references; /* not atomic: the context is used on one thread at a time */
 };
 
 /* `functions` NULL: the C library. The context itself lies in memory of its own, freed by the last unref: one is
@@ -35,7 +36,7 @@ void chordal__memory_unref(chordal__memory *memory);
 /* Uninitialised memory; NULL when out of memory or over the limit; size 0 gives NULL and is no failure. */
 void *chordal__allocate(chordal__memory *memory, size_t size);
 void *chordal__allocate_zero(chordal__memory *memory, size_t size);
-/* NULL leaves the block as it was. */
+/* `new_size` above 0; NULL leaves the block as it was. */
 void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, size_t new_size);
 void chordal__release(chordal__memory *memory, void *block, size_t size); /* NULL allowed */
 
@@ -136,32 +137,38 @@ uint64_t chordal__fnv(uint64_t state, const void *data, size_t len);
 #define CHORDAL__ID_CHUNKS 24
 typedef struct chordal__id_slot {
     void *item;
-    uint8_t kind;  /* the owner's; 0: free */
-    bool external; /* the program owns it */
-    _Atomic uint32_t generation;
+    uint8_t kind;                   /* the owner's; 0: free */
+    _Atomic uint32_t state;         /* generation << 1, plus 1 while the program owns the id */
     _Atomic uint32_t next_released; /* index + 1 */
-    _Atomic uint32_t released;      /* generation + 1 whose release is asked, 0: none */
-    uint32_t next_free;
+    _Atomic uint32_t released;      /* generation + 1 whose release is asked, 0: not in the list */
+    uint32_t next_free;             /* index + 1 */
 } chordal__id_slot;
 
 typedef struct chordal__ids {
     chordal__memory *memory;
     chordal__id_slot *_Atomic chunks[CHORDAL__ID_CHUNKS]; /* chunk k has 64 << k slots and never moves */
     uint32_t capacity, count, free_first, free_last, free_count;
-    _Atomic uint32_t released_first; /* index + 1 */
-    _Atomic uint64_t external;       /* how many ids the program owns */
+    _Atomic uint32_t released_first; /* index + 1; pushed by any thread */
+    uint32_t taken_first;            /* index + 1; taken off by the owner, oldest first */
+    _Atomic uint64_t holds;          /* the ids that the program owns, plus 1 for the owner until it lets go */
 } chordal__ids;
 
 void chordal__ids_init(chordal__ids *ids, chordal__memory *memory);
 void chordal__ids_dispose(chordal__ids *ids);
-/* A new id; 0 when out of memory. Slots are used again oldest first, so that a stale id stays detectable for long. */
+/* A new id; 0 when out of memory. Slots are used again oldest first, so that a stale id stays detectable for long; one
+ * whose generations are used up is never used again. `external`: the program owns it and must release it. */
 chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool external);
 void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind); /* NULL: stale or another kind */
 uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id);            /* 0: stale */
 void chordal__id_free(chordal__ids *ids, chordal_id id);
-void chordal__id_disown(chordal__ids *ids, chordal_id id); /* the program no longer owns it; it stays alive */
-/* Any thread, no allocation. Returns false when the id was stale or asked before. */
+void chordal__id_disown(chordal__ids *ids, chordal_id id);         /* the program no longer owns it; it stays alive */
+bool chordal__id_external(const chordal__ids *ids, chordal_id id); /* whether the program owns it */
+/* Any thread, no allocation, no lock: the program no longer owns it, and the owner will be told. Returns false when
+ * the id was stale, not the program's or asked before. After true the caller must call chordal__ids_let_go. */
 bool chordal__id_release(chordal__ids *ids, chordal_id id);
+/* Any thread: once after each release that answered true, and once by the owner when it closes. True: that was the last
+ * hold, nobody else will touch the ids, and the caller disposes of them. After false the caller must not touch them. */
+bool chordal__ids_let_go(chordal__ids *ids);
 /* The owner's thread: take the next id whose release was asked, 0: none. */
 chordal_id chordal__id_next_released(chordal__ids *ids);
 
@@ -214,11 +221,9 @@ static inline void chordal__list_remove(chordal__list *node) {
 /* Whether bytes are valid: shortest forms, at most U+10FFFF, surrogates in three bytes allowed, but never a high one
  * followed by a low one (that is one code point in four bytes). On failure the position of the fault. */
 bool chordal__utf_valid(const uint8_t *data, size_t len, size_t *out_position);
-/* The same, for input in which a high surrogate may be followed by a low one: such pairs are allowed and must be
- * joined. */
 uint64_t chordal__utf_units(const uint8_t *data, size_t len); /* UTF-16 units */
-/* The bytes of the first `units`; *out_split tells that they end inside a four-byte code point (whose two halves become
- * lone surrogates). */
+/* The bytes of the first `units` (all of them when there are fewer); *out_split tells that they end inside a four-byte
+ * code point, whose two halves become lone surrogates: the offset is then that of the code point. */
 size_t chordal__utf_offset(const uint8_t *data, size_t len, uint64_t units, bool *out_split);
 /* Whether `before` ends with a lone high surrogate and `after` begins with a low one. */
 bool chordal__utf_joins(const uint8_t *before, size_t before_len, const uint8_t *after, size_t after_len);
