@@ -45,7 +45,7 @@ CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_O
 /* Close a host: every call still waiting is dropped, links are cut without a bye (see chordal_link_close). NULL is
  * allowed. The handle stays valid for chordal_release until every id that the program still owns is given back, so
  * things may be closed in any order; the last one frees it. Events are not polled any more. */
-CHORDAL_API void chordal_host_close(chordal_host *host);
+CHORDAL_API void chordal_host_close(CHORDAL_OWN chordal_host *host);
 
 /* Give back an id: a reference, watch, link, call, ticket or part. Any thread, any time, also from a finalizer while
  * the core is at work: it takes effect at the host's next turn. 0 and ids given back before are ignored. Releasing a

@@ -21,7 +21,7 @@ CHORDAL_API int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chor
 
 /* Close all servers and links and forget the host. Runs the loop's close callbacks: keep running the loop until it
  * ends. NULL is allowed. */
-CHORDAL_API void chordal_uv_close(chordal_uv *adapter);
+CHORDAL_API void chordal_uv_close(CHORDAL_OWN chordal_uv *adapter);
 
 /* Something was done to the host outside of an event: take a turn soon. Any thread. */
 CHORDAL_API void chordal_uv_wake(chordal_uv *adapter);

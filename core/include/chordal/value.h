@@ -32,7 +32,7 @@ CHORDAL_API int chordal_value_encode(const chordal_value *value, uint32_t format
 
 CHORDAL_API CHORDAL_OWN chordal_value *chordal_value_ref(chordal_value *value);
 /* Gives one reference back. NULL is allowed. */
-CHORDAL_API void chordal_value_unref(chordal_value *value);
+CHORDAL_API void chordal_value_unref(CHORDAL_OWN chordal_value *value);
 
 /* 1 when both are the same JSON value: numbers by value, object keys in any order; else 0. */
 CHORDAL_API int32_t chordal_value_equal(const chordal_value *a, const chordal_value *b);
