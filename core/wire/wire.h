@@ -34,7 +34,8 @@
     MESSAGE(RETRY, 21, "retry", "N")       /* hold */                                                                  \
     MESSAGE(PING, 22, "ping", "N")                                                                                     \
     MESSAGE(PONG, 23, "pong", "N")                                                                                     \
-    MESSAGE(BYE, 24, "bye", "TT") /* code; reason */
+    MESSAGE(BYE, 24, "bye", "TT")            /* code; reason */                                                        \
+    MESSAGE(OFFER, 25, "offer", "T")         /* type */
 
 #define CHORDAL__MESSAGE_ENUM(name, number, word, fields) CHORDAL__##name = number,
 enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
@@ -45,20 +46,21 @@ enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
 #define CHORDAL__ENCODING_BINARY 1
 #define CHORDAL__ENCODING_JSON 2
 
-/* A payload. `body` keeps the bytes alive; NULL while they are borrowed from the frame that was fed. A part of length 0
- * is absent. */
+/* A payload. `body` keeps the bytes alive; NULL while they are borrowed from the frame that was fed. A part that is not
+ * raw and has length 0 is absent. */
 typedef struct chordal__part {
     const uint8_t *data;
     size_t len;
-    bool raw;      /* bytes, not a value */
-    bool deflated; /* reserved: refused with UNSUPPORTED until compression exists */
+    bool raw;       /* bytes, not a value; only in CALL and RESULT */
+    bool deflated;  /* reserved: refused with UNSUPPORTED until compression exists */
+    bool unchecked; /* came over a binary link: a text codec writes it only when it is one JSON value */
     chordal__body *body;
 } chordal__part;
 
 #define CHORDAL__FIELDS_MAX 8
 typedef struct chordal__message {
     uint8_t kind, flags;
-    bool unknown;                          /* a kind of a newer minor version: to be skipped */
+    bool unknown;                          /* a kind of a newer version (0 in text): to be skipped or refused */
     uint64_t origin;                       /* always resolved, see codec.current */
     uint64_t numbers[CHORDAL__FIELDS_MAX]; /* N fields in order */
     uint8_t ids[2][16];                    /* I fields in order */
@@ -95,20 +97,42 @@ typedef struct chordal__frame {
 void chordal__frame_free(chordal__frame *frame); /* NULL allowed */
 
 /* ---- codec.c: one per link and transport ---- */
+
+/* Parts or (hold, part) pairs in one message. */
+#define CHORDAL__LIST_LIMIT 65536
+
+/* A part too long to be copied twice: it goes in at `at` of the scratch. */
+typedef struct chordal__insertion {
+    size_t at;
+    const chordal__part *part;
+} chordal__insertion;
+
+/* A raw part that a text message announced. */
+typedef struct chordal__raw {
+    uint64_t index, len;
+    chordal__body *body; /* what came, but for the last one, which is borrowed */
+} chordal__raw;
+
 typedef struct chordal__codec {
     chordal__memory *memory;
     uint8_t codec; /* CHORDAL_CODEC_… */
-    uint64_t message_limit;
     uint32_t depth_limit;
+    uint64_t message_limit;           /* of what is decoded */
+    uint64_t send_limit;              /* of what is encoded: the same, until the link sets what the peer told */
     uint64_t current_out, current_in; /* the origin of the last message each way; the first is 0 */
+    /* encoding */
     chordal__buffer scratch;
+    chordal__insertion *insertions;
+    size_t insertions_len, insertions_capacity;
+    /* the message decoded last */
+    chordal__buffer texts; /* those that were unescaped */
     chordal__part *list;
     uint64_t *holds;
-    size_t list_capacity;
+    size_t list_capacity, holds_capacity;
     /* a text message that waits for its raw frames */
     chordal__buffer waiting;
-    uint32_t waiting_frames;
-    void *waiting_parts; /* codec's own */
+    chordal__raw *raws;
+    size_t raws_len, raws_taken, raws_capacity;
 } chordal__codec;
 
 int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t kind, uint64_t message_limit,
@@ -116,32 +140,39 @@ int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t 
 void chordal__codec_dispose(chordal__codec *codec);
 
 /* Encode a message into frames, appended to `queue` in order. Parts with a body are referenced when longer than
- * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over message_limit): nothing was
- * appended and the current origin stays. */
+ * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over send_limit or LIST_LIMIT),
+ * UNSUPPORTED (a deflated part), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does not
+ * fit the table): nothing was appended and the current origin stays. */
 #define CHORDAL__INLINE 256
 int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue);
 
 /* Decode one transport frame. Returns 1 with a message (its parts borrow from `data` or from the codec until the next
- * decode), 0 when the message is not complete yet (raw frames of a text message are still to come), or MALFORMED,
- * TOO_LARGE, ORDER (a binary frame that nothing announced) with a position in this frame; NOMEM. */
+ * decode), 0 when the message is not complete yet (raw frames of a text message are still to come), or, with a position
+ * in this frame, MALFORMED, TOO_LARGE, DEPTH (a part of a text message, nested over the limit), UNSUPPORTED (a deflated
+ * part), ORDER (a frame of the wrong kind: binary and not announced, or text where binary is due); or NOMEM. The codec
+ * is not used again after a failure. Bytes are never copied, but for those raw parts of a text message that are not its
+ * last. */
 int chordal__codec_decode(chordal__codec *codec, uint32_t frame, const uint8_t *data, size_t len, chordal__message *out,
                           chordal_error *error);
 
-/* Word of a message kind, for errors and logs. */
+/* Word of a message kind, for errors and logs; "unknown" for a number that is none. */
 const char *chordal__message_word(uint8_t kind);
 
 /* ---- ops_binary.c, ops_json.c: ops in a part ---- */
 
-/* Write ops; `dictionary` NULL: all paths inline. */
+/* Write ops; `dictionary` NULL: all paths inline. In JSON the buffer holds nothing but this part: ops go on in the array
+ * that is there already. */
 void chordal__ops_write(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
                         const chordal__dictionary *dictionary);
 /* Write the definitions that a reader needs who is at `from` and is taken to `to` (a GENERATION and all, or those made
- * in between), before the ops of a change. */
+ * in between), before the ops of a change: chordal__ops_write into the same buffer follows. */
 void chordal__definitions_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
                                 uint64_t from, uint64_t to);
 /* Read all ops of a part, or of what a packed record holds. `dictionary` NULL: only inline paths, ASSIGN allowed; else
- * DEFINE and GENERATION are carried out at `cut` and not returned, ASSIGN is refused. On failure `ops` is cleared
- * (definitions made so far stay: the stream is given up). Positions count from `data`. */
+ * DEFINE and GENERATION are carried out at `cut` and not returned, ASSIGN is refused. `ops` is empty before. On failure
+ * it is cleared (definitions made so far stay: the stream is given up). Positions count from `data`. Codes: SYNTAX, UTF8,
+ * NUMBER, DEPTH, DUPLICATE_KEY, TRUNCATED, TRAILING, SIZE, PATH (replace below a member), RANGE (no such path in the
+ * dictionary, or it is full; a number over 2^53-1), PERMUTATION, NOMEM. */
 int chordal__ops_read(chordal__ops *ops, uint8_t encoding, const uint8_t *data, size_t len,
                       chordal__dictionary *dictionary, uint64_t cut, const chordal__limits *limits,
                       chordal_error *error);
