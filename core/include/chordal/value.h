@@ -30,6 +30,7 @@ CHORDAL_API int chordal_value_decode(chordal_host *host, uint32_t format, const 
 CHORDAL_API int chordal_value_encode(const chordal_value *value, uint32_t format, uint8_t *buffer, size_t buffer_len,
                                      size_t *out_len, chordal_error *error);
 
+/* One more reference to the same value; returns it. */
 CHORDAL_API CHORDAL_OWN chordal_value *chordal_value_ref(chordal_value *value);
 /* Gives one reference back. NULL is allowed. */
 CHORDAL_API void chordal_value_unref(CHORDAL_OWN chordal_value *value);

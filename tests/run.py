@@ -1,0 +1,194 @@
+"""Run the tests, stage by stage in order of cost, and end with the line `N passed, N failed`.
+
+A stage names what must be built and which programs it has; a program says itself how many tests it ran, in the words
+of tests/check.h, pytest, or Node's test runner. A name on the command line picks the programs whose stage/name
+contains it.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Callable
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "logs" / "tests"
+QUICK, FULL, DEEP = 0, 1, 2
+
+
+@dataclass
+class Program:
+    name: str
+    command: list
+    timeout: int = 600
+
+
+@dataclass
+class Stage:
+    name: str
+    depth: int
+    builds: list
+    programs: Callable  # after the builds
+    together: bool = True  # may run beside another
+
+
+def files(pattern):
+    return sorted(ROOT.glob(pattern))
+
+
+def c_programs(build, *folders, before=()):
+    """The C test programs of some folders, known by their sources so that they can be named before they are built."""
+
+    def programs():
+        for folder in folders:
+            for source in files(f"tests/{folder}/*.c"):
+                name = f"{folder}_{source.stem}"
+                yield Program(name, [*before, ROOT / "build" / build / "tests" / name])
+
+    return programs
+
+
+def python_programs(*patterns, command=("-m", "pytest", "-q")):
+    def programs():
+        for pattern in patterns:
+            for path in files(pattern):
+                yield Program(path.stem, [sys.executable, *command, path])
+
+    return programs
+
+
+def node_programs(*patterns):
+    def programs():
+        for pattern in patterns:
+            for path in files(pattern):
+                yield Program(path.name.split(".")[0], ["node", "--test", "--test-reporter=tap", path])
+
+    return programs
+
+
+def tidy_programs():
+    for path in files("tests/tidy/check_*.py"):
+        yield Program(path.stem.removeprefix("check_"), [sys.executable, path])
+
+
+VALGRIND = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=full")
+STAGES = [
+    Stage("tidy", QUICK, ["native"], tidy_programs),
+    Stage("unit", QUICK, ["native"], c_programs("release", "unit", "vectors", "abi")),
+    Stage("python", QUICK, ["bindings"], python_programs("python/tests/test_*.py", "tests/python/test_*.py")),
+    Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
+    Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
+    Stage("model", FULL, ["native"], c_programs("release", "model", "sim")),
+    Stage(
+        "sanitize",
+        FULL,
+        ["sanitize"],
+        c_programs("sanitize", "unit", "vectors", "model", "fault", "sim", "fuzz", "uv"),
+    ),
+    Stage("browser", FULL, ["native", "bindings", "wasm"], node_programs("tests/browser/*.test.mjs"), False),
+    Stage("interop", FULL, ["native", "bindings", "wasm"], python_programs("tests/interop/test_*.py"), False),
+    Stage("packages", FULL, ["packages"], python_programs("tests/packages/test_*.py"), False),
+    Stage("valgrind", DEEP, ["native"], c_programs("release", "unit", "fault", before=VALGRIND)),
+]
+
+PLAIN = re.compile(r"^(?:.*\s)?(\d+) passed, (\d+) failed", re.M)
+PYTEST = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.M)
+TAP = re.compile(r"^# (pass|fail|cancelled) (\d+)$", re.M)
+
+
+def count(output, code):
+    """How many tests passed and failed. A program that fails without saying so, or runs none, is a failed test."""
+    passed = failed = 0
+    if plain := PLAIN.findall(output):
+        passed, failed = map(int, plain[-1])
+    elif pytest := PYTEST.findall(output):
+        words = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", pytest[-1])}
+        passed = words.get("passed", 0)
+        failed = words.get("failed", 0) + words.get("error", 0) + words.get("errors", 0)
+    elif tap := dict(TAP.findall(output)):
+        passed, failed = int(tap["pass"]), int(tap["fail"]) + int(tap.get("cancelled", 0))
+    if failed == 0 and (code != 0 or passed == 0):
+        failed = 1
+    return passed, failed
+
+
+def execute(stage, program):
+    """Run one program with its output in a log; its group is ended when it takes too long."""
+    log = LOGS / f"{stage.name}-{program.name}.log"
+    with open(log, "w+") as out:
+        process = subprocess.Popen(
+            [str(word) for word in program.command],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(program.timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+            out.write(f"\nstopped after {program.timeout} s\n")
+        out.seek(0)
+        passed, failed = count(out.read(), code)
+    return program, log, passed, failed
+
+
+def run_stage(stage, programs):
+    began, passed, failed = time.monotonic(), 0, 0
+    workers = os.cpu_count() if stage.together else 1
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for program, log, good, bad in pool.map(lambda p: execute(stage, p), programs):
+            passed, failed = passed + good, failed + bad
+            if bad:
+                tail = log.read_text(errors="replace").splitlines()[-40:]
+                print(f"FAILED {stage.name}/{program.name}", *tail, sep="\n    ", flush=True)
+    print(f"{stage.name:18}{passed} ok, {failed} not, {time.monotonic() - began:.0f}s", flush=True)
+    return passed, failed
+
+
+def wanted(stage, names):
+    programs = list(stage.programs())
+    if names:
+        programs = [p for p in programs if any(name in f"{stage.name}/{p.name}" for name in names)]
+    return programs
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev test")
+    parser.add_argument("--quick", action="store_true", help="under three minutes")
+    parser.add_argument("--deep", action="store_true", help="longer searches, and valgrind")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    depth = DEEP if options.deep or options.names else QUICK if options.quick else FULL
+    if options.deep:
+        os.environ["CHORDAL_TEST_DEEP"] = "1"
+    os.environ["PYTHONPATH"] = str(ROOT / "python")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    passed = failed = 0
+    built = set()
+    for stage in STAGES:
+        programs = wanted(stage, options.names) if stage.depth <= depth else []
+        if not programs:
+            continue
+        needed = [name for name in stage.builds if name not in built]
+        built.update(needed)
+        if needed and subprocess.run(["./dev", "build", *needed], cwd=ROOT).returncode != 0:
+            failed += 1
+            print(f"{stage.name:18}not run", flush=True)
+            continue
+        good, bad = run_stage(stage, programs)
+        passed, failed = passed + good, failed + bad
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0 or passed == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""No file without a use, and no generated file out of date."""
+
+import json
+import re
+import sys
+
+from tidy import RELEASE, ROOT, check, generated, main, place, repository, run
+
+
+@check
+def sources_are_built():
+    """Each C source of the core and the tests belongs to a target."""
+    commands = json.loads((RELEASE / "compile_commands.json").read_text())
+    built = {entry["file"] for entry in commands}
+    for path in repository(".c", ".cc"):
+        folder = path.relative_to(ROOT).parts[0]
+        if folder in ("core", "tests") and str(path) not in built:
+            yield f"{place(path)}: in no target"
+
+
+@check
+def headers_are_included():
+    """Each private header of the core and the tests is included somewhere."""
+    text = "\n".join(path.read_text() for path in repository(".c", ".h", ".cc"))
+    included = set(re.findall(r'#\s*include\s+[<"]([^>"]+)[>"]', text))
+    for path in repository(".h"):
+        relative = str(path.relative_to(ROOT))
+        if not any(relative.endswith("/" + name) for name in included):
+            yield f"{place(path)}: included nowhere"
+
+
+@check
+def generated_files_are_fresh():
+    """./dev generate would change nothing."""
+    said, code = run(sys.executable, "bindings/generate.py", "--check")
+    if code:
+        yield said
+
+
+@check
+def generated_files_say_so():
+    """A file in a generated place names its generator in its first lines."""
+    for path in repository(".c", ".h", ".cc", ".py", ".ts", ".mjs", ".map"):
+        if re.search(r"(_gen|_generated|\.gen)\.\w+$|chordal\.map$", path.name) and not generated(path):
+            yield f"{place(path)}: does not say that it is generated"
+
+
+if __name__ == "__main__":
+    main()
