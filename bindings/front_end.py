@@ -31,7 +31,7 @@ SCALARS = {
     "int64_t": "i64", "size_t": "size", "double": "double",
 }
 
-# Types that only C and Python see: JavaScript builds its drafts itself and copies what it sends.
+# Types that JavaScript does not see: it builds its drafts itself and copies what it sends.
 C_ONLY_TYPES = {"chordal_cursor", "chordal_transaction", "chordal_piece"}
 
 
@@ -136,10 +136,10 @@ def comment_beside(header, first, last):
     return comment_above(header, first)
 
 
-def comment_above(header, line):
+def comment_above(header, line, over_macros=False):
     """The comment that ends right above a line, or above the macros that stand between."""
     lines = source_lines(header)[:line - 1]
-    while lines and re.match(r"#define [^\\]*$", lines[-1]):
+    while over_macros and lines and re.match(r"#define [^\\]*$", lines[-1]):
         lines.pop()
     if not lines or not lines[-1].rstrip().endswith("*/") or not lines[-1].strip():
         return ""
@@ -157,8 +157,7 @@ def constants(macros):
     words = {name: macros.words(name) for name in names}
     text = {name: json.loads(w[0]) for name, w in words.items() if len(w) == 1 and w[0].startswith('"')}
     numbers = [name for name in names if name not in text and is_number(macros, name)]
-    source = '#include "chordal.h"\n#include "chordal/uv.h"\n'
-    source += "".join(f"enum {{ evaluated_{name} = {name} }};\n" for name in numbers)
+    source = include_lines() + "".join(f"enum {{ evaluated_{name} = {name} }};\n" for name in numbers)
     values = {}
     for cursor in parse("64", source).cursor.get_children():
         if cursor.kind == CursorKind.ENUM_DECL:
@@ -341,11 +340,11 @@ def function(cursor, aliases, opaque):
     arguments = Grouper(params, marks, opaque).all()
     used = {argument.get("type") for argument in arguments} | {handle_type(param["type"]) for param in params}
     header = header_of(cursor)
-    c_only = bool(used & C_ONLY_TYPES) or header == "chordal/uv.h"
+    c_only = bool(used & C_ONLY_TYPES) or header not in main_headers()
     return {"name": name, "symbol": symbol, "header": header, "params": params,
             "result": result_role(cursor, -1 in marks), "arguments": arguments,
             "surface": "c" if c_only else "all",
-            "comment": clean(cursor.raw_comment) or comment_above(header, cursor.location.line)}
+            "comment": clean(cursor.raw_comment) or comment_above(header, cursor.location.line, over_macros=True)}
 
 
 def functions(unit, macros, opaque):
@@ -357,16 +356,29 @@ def functions(unit, macros, opaque):
             and declaration_line(cursor).startswith("CHORDAL_API ")]
 
 
+def main_headers():
+    """The headers that chordal.h includes, in its order. Others are for C alone."""
+    return re.findall(r'#include "(chordal/\w+\.h)"', (INCLUDE / "chordal.h").read_text())
+
+
+def all_headers():
+    others = {path.relative_to(INCLUDE).as_posix() for path in INCLUDE.glob("chordal/*.h")} - set(main_headers())
+    return main_headers() + sorted(others)
+
+
+def include_lines():
+    return "".join(f'#include "{name}"\n' for name in all_headers())
+
+
 def header_comments():
-    """The order of the headers and what each says about itself."""
-    order = re.findall(r'#include "(chordal/\w+\.h)"', (INCLUDE / "chordal.h").read_text()) + ["chordal/uv.h"]
-    return [{"name": name, "comment": clean(re.match(r"/\*.*?\*/", (INCLUDE / name).read_text(), re.S).group())}
-            for name in order]
+    """What each header says about itself."""
+    return [{"name": name, "main": name in main_headers(),
+             "comment": clean(re.match(r"/\*.*?\*/", (INCLUDE / name).read_text(), re.S).group())}
+            for name in all_headers()]
 
 
 def build():
-    source = '#include "chordal.h"\n#include "chordal/uv.h"\n'
-    units = {target: parse(target, source) for target in TARGETS}
+    units = {target: parse(target, include_lines()) for target in TARGETS}
     macros = Macros(units["64"])
     found, opaque = structures(units)
     plain = {name: entry for name, entry in found.items() if not name.startswith("chordal_event_")}

@@ -50,6 +50,12 @@ def javascript_functions(model):
     return [function for function in model["functions"] if function["surface"] == "all"]
 
 
+def shared_constants(model):
+    """The constants that are not for C alone."""
+    main = {header["name"] for header in model["headers"] if header["main"]}
+    return [constant for constant in model["constants"] if constant["header"] in main]
+
+
 def inputs(function):
     """Arguments that a caller in a scripting language gives."""
     given = {"handle", "id", "time", "u32", "i32", "text", "bytes", "options", "buffer"}

@@ -1,6 +1,6 @@
 """python/chordal/_records.py: constants, tables and event readers for Python."""
 
-from .common import FIELD_SIZES, NOTICE, fields_of, short, title, wrap
+from .common import FIELD_SIZES, NOTICE, fields_of, shared_constants, short, title, wrap
 
 CODES = {"id": "Q", "u64": "Q", "u32": "I", "i32": "i", "span": "II", "part": "IIQ"}
 TYPES = {"id": "int", "u64": "int", "u32": "int", "i32": "int", "span": "str", "part": "bytes"}
@@ -44,7 +44,7 @@ def read_events(buffer: Any, length: int) -> List[Event]:
 
 
 def constant_lines(model):
-    for constant in model["constants"]:
+    for constant in shared_constants(model):
         yield f"{short(constant['name'])} = {constant['value']!r}".replace("'", '"')
     for event in model["events"]:
         yield f"EVENT_{event['name']} = {event['value']}"

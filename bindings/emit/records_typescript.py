@@ -2,7 +2,7 @@
 
 import json
 
-from .common import NOTICE, fields_of, short, title, wrap
+from .common import NOTICE, fields_of, shared_constants, short, title, wrap
 
 TYPES = {"id": "number", "u64": "bigint", "u32": "number", "i32": "number", "span": "string", "part": "Uint8Array"}
 
@@ -91,7 +91,7 @@ def read_expression(field):
 
 
 def constant_lines(model):
-    for constant in model["constants"]:
+    for constant in shared_constants(model):
         if constant["comment"]:
             yield f"/** {' '.join(constant['comment'].split())} */"
         yield f"export const {short(constant['name'])} = {json.dumps(constant['value'])};"

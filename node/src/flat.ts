@@ -310,6 +310,9 @@ export interface Flat {
    * 1 when both are the same JSON value: numbers by value, object keys in any order; else 0.
    */
   value_equal(a: ValueHandle, b: ValueHandle): number;
+  /**
+   * One more reference to the same value; returns it.
+   */
   value_ref(value: ValueHandle): ValueHandle;
   /**
    * Gives one reference back. NULL is allowed.

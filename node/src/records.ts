@@ -12,7 +12,6 @@ export const CODEC_BINARY = 1;
 export const CODEC_TEXT = 2;
 /** How a value is written in a byte buffer. JSON: RFC 8259 text in UTF-8; a lone surrogate is written as its three-byte form or \uXXXX escape. PACKED: the binary value encoding of docs/protocol.md (a subset of MessagePack). */
 export const FORMAT_JSON = 1;
-/** How a value is written in a byte buffer. JSON: RFC 8259 text in UTF-8; a lone surrogate is written as its three-byte form or \uXXXX escape. PACKED: the binary value encoding of docs/protocol.md (a subset of MessagePack). */
 export const FORMAT_PACKED = 2;
 export const FRAME_BINARY = 1;
 /** more than one batch in one frame */
