@@ -239,13 +239,15 @@ typedef struct chordal__number {
     } as;
 } chordal__number;
 
-/* Read a JSON number at the start of `text`: the bytes it takes, or 0 (SYNTAX or NUMBER in *out_code). Correctly
- * rounded; exact integers from -2^63 to 2^64-1 (also when written with exponent or fraction, as 1e2 or 100.0); a double
- * that is an integer of magnitude up to 2^53 is that integer; -0 is 0. */
+/* Read a JSON number at the start of `text`: the bytes it takes, or 0 (SYNTAX or NUMBER in *out_code). Digits alone are
+ * exact from -2^63 to 2^64-1 and the nearest double beyond. With a point or an exponent it is the nearest double; one
+ * that is an integer of magnitude up to 2^53 is that integer (1e2, 100.0). -0 is 0. */
 size_t chordal__number_read(const uint8_t *text, size_t len, chordal__number *out, int *out_code);
 /* The canonical kind of a double: an integer of magnitude up to 2^53 becomes INTEGER. False for NaN and infinities. */
 bool chordal__number_of_double(double real, chordal__number *out);
-/* Shortest text that reads back the same; at most 25 bytes, not terminated. */
+/* Fewest digits that read back the same; at most 25 bytes, not terminated. A double is written with a fraction or with
+ * an exponent, so that it stays one: 0.1, 1e-7, 1.5e300, 9.007199254740994e15. The number is canonical. */
+#define CHORDAL__NUMBER_TEXT 25
 size_t chordal__number_write(const chordal__number *number, char *out);
 int chordal__number_compare(const chordal__number *a, const chordal__number *b); /* -1, 0, 1 by exact value */
 
