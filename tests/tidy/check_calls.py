@@ -19,7 +19,7 @@ WHY = {
     **dict.fromkeys(TEXT.split(), "text and numbers are written and read without the C library and its locale"),
     **dict.fromkeys(WORLD.split(), "the core touches nothing of the world outside"),
 }
-CALL = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(WHY))
+CALL = re.compile(r"(?<![\w.>])(" + "|".join(WHY) + r")\s*\(")
 # The few files whose job it is.
 FREE = {"base/memory.c": MEMORY.split()}
 
