@@ -45,8 +45,10 @@ chordal__frame *chordal__frame_new(chordal__memory *memory, uint32_t frame_kind,
                                    const chordal__insertion *insertions, size_t insertions_len) {
     size_t shared = 0, own = scratch->len;
     for (size_t i = 0; i < insertions_len; i++) {
-        if (is_shared(&insertions[i])) shared++;
-        else own += insertions[i].part->len;
+        if (is_shared(&insertions[i]))
+            shared++;
+        else
+            own += insertions[i].part->len;
     }
     chordal__frame *frame = frame_allocate(memory, shared * 2 + 1, own);
     if (!frame) return NULL;
@@ -56,10 +58,14 @@ chordal__frame *chordal__frame_new(chordal__memory *memory, uint32_t frame_kind,
         const chordal__insertion *insertion = &insertions[i];
         if (insertion->at > from) add_own(frame, &own_len, scratch->data + from, insertion->at - from);
         from = insertion->at;
-        if (is_shared(insertion)) add_body(frame, insertion->part);
-        else add_own(frame, &own_len, insertion->part->data, insertion->part->len);
+        if (is_shared(insertion))
+            add_body(frame, insertion->part);
+        else
+            add_own(frame, &own_len, insertion->part->data, insertion->part->len);
     }
     if (scratch->len > from) add_own(frame, &own_len, scratch->data + from, scratch->len - from);
+    /* Empty bytes are a frame too: it has one piece. */
+    if (!frame->pieces_len) frame->pieces[frame->pieces_len++] = (chordal__frame_piece){0};
     return frame;
 }
 

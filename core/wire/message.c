@@ -5,7 +5,7 @@
 static const chordal__message_row rows[CHORDAL__MESSAGE_END] = {CHORDAL__MESSAGES(ROW)};
 
 #define SET(name) (UINT32_C(1) << CHORDAL__##name)
-static const uint32_t of_link = SET(HELLO) | SET(WELCOME) | SET(PING) | SET(PONG) | SET(BYE);
+static const uint32_t of_link = SET(HELLO) | SET(WELCOME) | SET(PING) | SET(PONG) | SET(BYE) | SET(OFFER);
 static const uint32_t with_absent = SET(HELLO) | SET(WELCOME) | SET(ORIGIN) | SET(BOUND);
 static const uint32_t with_raw = SET(CALL) | SET(RESULT);
 static const uint32_t with_flags = SET(STATE);

@@ -34,8 +34,8 @@
     MESSAGE(RETRY, 21, "retry", "N")       /* hold */                                                                  \
     MESSAGE(PING, 22, "ping", "N")                                                                                     \
     MESSAGE(PONG, 23, "pong", "N")                                                                                     \
-    MESSAGE(BYE, 24, "bye", "TT")            /* code; reason */                                                        \
-    MESSAGE(OFFER, 25, "offer", "T")         /* type */
+    MESSAGE(BYE, 24, "bye", "TT")    /* code; reason */                                                                \
+    MESSAGE(OFFER, 25, "offer", "T") /* type */
 
 #define CHORDAL__MESSAGE_ENUM(name, number, word, fields) CHORDAL__##name = number,
 enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
@@ -141,8 +141,8 @@ void chordal__codec_dispose(chordal__codec *codec);
 
 /* Encode a message into frames, appended to `queue` in order. Parts with a body are referenced when longer than
  * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over send_limit or LIST_LIMIT),
- * UNSUPPORTED (a deflated part), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does not
- * fit the table): nothing was appended and the current origin stays. */
+ * UNSUPPORTED (a deflated part), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does
+ * not fit the table): nothing was appended and the current origin stays. */
 #define CHORDAL__INLINE 256
 int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue);
 
@@ -160,8 +160,8 @@ const char *chordal__message_word(uint8_t kind);
 
 /* ---- ops_binary.c, ops_json.c: ops in a part ---- */
 
-/* Write ops; `dictionary` NULL: all paths inline. In JSON the buffer holds nothing but this part: ops go on in the array
- * that is there already. */
+/* Write ops; `dictionary` NULL: all paths inline. In JSON the buffer holds nothing but this part: ops go on in the
+ * array that is there already. */
 void chordal__ops_write(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
                         const chordal__dictionary *dictionary);
 /* Write the definitions that a reader needs who is at `from` and is taken to `to` (a GENERATION and all, or those made
@@ -170,9 +170,9 @@ void chordal__definitions_write(chordal__buffer *buffer, uint8_t encoding, const
                                 uint64_t from, uint64_t to);
 /* Read all ops of a part, or of what a packed record holds. `dictionary` NULL: only inline paths, ASSIGN allowed; else
  * DEFINE and GENERATION are carried out at `cut` and not returned, ASSIGN is refused. `ops` is empty before. On failure
- * it is cleared (definitions made so far stay: the stream is given up). Positions count from `data`. Codes: SYNTAX, UTF8,
- * NUMBER, DEPTH, DUPLICATE_KEY, TRUNCATED, TRAILING, SIZE, PATH (replace below a member), RANGE (no such path in the
- * dictionary, or it is full; a number over 2^53-1), PERMUTATION, NOMEM. */
+ * it is cleared (definitions made so far stay: the stream is given up). Positions count from `data`. Codes: SYNTAX,
+ * UTF8, NUMBER, DEPTH, DUPLICATE_KEY, TRUNCATED, TRAILING, SIZE, PATH (replace below a member), RANGE (no such path in
+ * the dictionary, or it is full; a number over 2^53-1), PERMUTATION, NOMEM. */
 int chordal__ops_read(chordal__ops *ops, uint8_t encoding, const uint8_t *data, size_t len,
                       chordal__dictionary *dictionary, uint64_t cut, const chordal__limits *limits,
                       chordal_error *error);
