@@ -1,0 +1,153 @@
+/* commit.c: the queue of prepared commits, and how each becomes visible.
+ *
+ * A commit in the queue has advanced the tips. When its turn comes its values become heads, derives that read them are
+ * computed (settle.c), and the batch is published: observers first, then what links have to send, then the outcome.
+ * Going live waits in the same queue, so that no object appears in the middle of a batch. */
+#include "object/object.h"
+
+chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes) {
+    size_t size = sizeof(chordal__commit) + changes * sizeof(chordal__change);
+    chordal__commit *commit = chordal__allocate_zero(runtime->memory, size);
+    if (!commit) return NULL;
+    commit->runtime = runtime;
+    commit->item = CHORDAL__ITEM_COMMIT;
+    commit->changes_capacity = changes;
+    chordal__list_init(&commit->node);
+    chordal__list_init(&commit->invocation_node);
+    chordal__event_init(&commit->told, CHORDAL__TELL_TICKET);
+    for (uint32_t i = 0; i < changes; i++) chordal__ops_init(&commit->changes[i].ops, runtime->memory);
+    return commit;
+}
+
+static void drop_changes(chordal__commit *commit) {
+    chordal__memory *memory = commit->runtime->memory;
+    uint32_t count = commit->changes_len;
+    commit->changes_len = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        chordal__change *change = &commit->changes[i];
+        chordal__ops_dispose(&change->ops);
+        for (uint32_t k = 0; k < change->values_len; k++) chordal__node_unref(memory, change->values[k].value);
+        chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
+        if (change->object) chordal__object_unpin(change->object);
+    }
+}
+
+void chordal__commit_free(chordal__commit *commit) {
+    chordal__runtime *runtime = commit->runtime;
+    drop_changes(commit);
+    chordal__list_remove(&commit->node);
+    chordal__list_remove(&commit->invocation_node);
+    chordal__untell(&commit->told);
+    if (commit->ticket) chordal__id_free(&runtime->ids, commit->ticket);
+    chordal__release(runtime->memory, commit,
+                     sizeof(chordal__commit) + commit->changes_capacity * sizeof(chordal__change));
+}
+
+/* ---- the way through ---- */
+
+static void tell_observers(chordal__list *observers, uint64_t number, const chordal__ops *ops) {
+    chordal__list *node = observers->next;
+    while (node != observers) {
+        chordal__observer *observer = CHORDAL__ENTRY(node, chordal__observer, node);
+        node = node->next;
+        observer->functions->batch(observer, number, ops);
+    }
+}
+
+static void show_values(chordal__commit *commit) {
+    chordal__memory *memory = commit->runtime->memory;
+    for (uint32_t i = 0; i < commit->changes_len; i++) {
+        chordal__change *change = &commit->changes[i];
+        for (uint32_t k = 0; k < change->values_len; k++) {
+            chordal__slot *slot = &change->object->slots[change->values[k].member];
+            chordal__node_unref(memory, slot->head);
+            slot->head = change->values[k].value;
+            change->values[k].value = NULL;
+        }
+        chordal__settle_mark(change);
+        tell_observers(&change->object->early, commit->number, &change->ops);
+    }
+}
+
+static void mark_all_derives(chordal__object *object) {
+    const chordal__members *members = object->type->members;
+    for (uint32_t i = 0; i < members->count; i++) {
+        bool derive = members->items[i].kind == CHORDAL_MEMBER_DERIVE;
+        if (derive && !object->slots[i].head) object->slots[i].dirty = true;
+    }
+}
+
+static void begin(chordal__commit *commit) {
+    chordal__runtime *runtime = commit->runtime;
+    runtime->settling = commit;
+    if (commit->item == CHORDAL__ITEM_ACTIVATION) {
+        mark_all_derives(commit->changes[0].object);
+        return;
+    }
+    if (commit->changes_len) {
+        runtime->commit_number++;
+        runtime->counters.batches++;
+    }
+    runtime->counters.commits++;
+    commit->number = runtime->commit_number;
+    show_values(commit);
+}
+
+static void publish(chordal__commit *commit) {
+    for (uint32_t i = 0; i < commit->changes_len; i++) {
+        chordal__change *change = &commit->changes[i];
+        if (change->ops.count) tell_observers(&change->object->observers, commit->number, &change->ops);
+    }
+}
+
+static void go_live(chordal__object *object) {
+    if (object->state != CHORDAL__OBJECT_STARTING) return;
+    object->state = CHORDAL__OBJECT_LIVE;
+    chordal__object_tell_state(object);
+}
+
+static void end_commit(chordal__commit *commit) {
+    chordal__invocation *invocation = commit->invocation;
+    commit->invocation = NULL;
+    chordal__list_remove(&commit->invocation_node);
+    drop_changes(commit);
+    if (commit->ticket)
+        chordal__tell(commit->runtime, &commit->told);
+    else
+        chordal__commit_free(commit);
+    if (invocation) chordal__invocation_commit_done(invocation);
+}
+
+static void end(chordal__commit *commit) {
+    chordal__runtime *runtime = commit->runtime;
+    runtime->settling = NULL;
+    chordal__list_remove(&commit->node);
+    if (commit->item == CHORDAL__ITEM_ACTIVATION) {
+        go_live(commit->changes[0].object);
+        runtime->hooks->published(runtime);
+        chordal__commit_free(commit);
+        return;
+    }
+    publish(commit);
+    runtime->hooks->published(runtime);
+    end_commit(commit);
+}
+
+void chordal__commits_advance(chordal__runtime *runtime) {
+    if (runtime->advancing) return;
+    runtime->advancing = true;
+    for (;;) {
+        if (!runtime->settling) {
+            if (chordal__list_empty(&runtime->commits)) break;
+            begin(CHORDAL__ENTRY(runtime->commits.next, chordal__commit, node));
+        }
+        if (chordal__settle_ask(runtime->settling)) break;
+        end(runtime->settling);
+    }
+    runtime->advancing = false;
+}
+
+void chordal__commit_submit(chordal__commit *commit) {
+    chordal__list_append(&commit->runtime->commits, &commit->node);
+    chordal__commits_advance(commit->runtime);
+}

@@ -1,0 +1,116 @@
+/* invocation.c: calls that run here, from their start to their outcome. */
+#include "object/object.h"
+
+void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, uint64_t origin,
+                          void (*settled)(chordal__caller *, chordal__invocation *)) {
+    caller->runtime = runtime;
+    caller->origin = origin;
+    caller->settled = settled;
+    chordal__list_init(&caller->waiting);
+    chordal__event_init(&caller->event, CHORDAL__TELL_CALLS);
+}
+
+chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
+                                     chordal__body *arguments) {
+    chordal__runtime *runtime = caller->runtime;
+    chordal__invocation *invocation = chordal__allocate_zero(runtime->memory, sizeof *invocation);
+    if (!invocation) return NULL;
+    invocation->id = chordal__id_new(&runtime->ids, CHORDAL__ID_INVOCATION, invocation, false);
+    if (!invocation->id) {
+        chordal__release(runtime->memory, invocation, sizeof *invocation);
+        return NULL;
+    }
+    invocation->runtime = runtime;
+    invocation->caller = caller;
+    invocation->object = object;
+    invocation->member = member;
+    invocation->arguments = chordal__body_ref(arguments);
+    chordal__event_init(&invocation->cancel, CHORDAL__TELL_CANCEL);
+    chordal__list_init(&invocation->commit_list);
+    chordal__list_init(&invocation->ready);
+    chordal__list_append(&caller->waiting, &invocation->node);
+    chordal__list_append(&object->invocations, &invocation->object_node);
+    chordal__object_pin(object);
+    chordal__tell(runtime, &caller->event);
+    return invocation;
+}
+
+static void forget_commits(chordal__invocation *invocation) {
+    while (!chordal__list_empty(&invocation->commit_list)) {
+        chordal__commit *commit = CHORDAL__ENTRY(invocation->commit_list.next, chordal__commit, invocation_node);
+        chordal__list_remove(&commit->invocation_node);
+        commit->invocation = NULL;
+    }
+}
+
+void chordal__invocation_free(chordal__invocation *invocation) {
+    chordal__runtime *runtime = invocation->runtime;
+    forget_commits(invocation);
+    chordal__list_remove(&invocation->node);
+    chordal__list_remove(&invocation->object_node);
+    chordal__list_remove(&invocation->ready);
+    chordal__untell(&invocation->cancel);
+    if (invocation->id) chordal__id_free(&runtime->ids, invocation->id);
+    chordal__body_unref(invocation->arguments);
+    chordal__body_unref(invocation->value);
+    chordal__reason_clear(runtime->memory, &invocation->reason);
+    chordal__object *object = invocation->object;
+    chordal__release(runtime->memory, invocation, sizeof *invocation);
+    chordal__object_unpin(object);
+}
+
+/* The outcome is fixed once the method answered and all that it committed is through. */
+static void settle_if_through(chordal__invocation *invocation) {
+    if (!invocation->answered || invocation->commits) return;
+    if (invocation->caller && invocation->caller->settled)
+        invocation->caller->settled(invocation->caller, invocation);
+    else
+        chordal__invocation_free(invocation);
+}
+
+static void answered(chordal__invocation *invocation) {
+    invocation->answered = true;
+    chordal__untell(&invocation->cancel);
+    chordal__list_remove(&invocation->node);
+    chordal__id_free(&invocation->runtime->ids, invocation->id);
+    invocation->id = 0;
+    chordal__body_unref(invocation->arguments);
+    invocation->arguments = NULL;
+    settle_if_through(invocation);
+}
+
+void chordal__invocation_answer(chordal__invocation *invocation, chordal__body *value, bool raw) {
+    invocation->value = value;
+    invocation->raw = raw;
+    answered(invocation);
+}
+
+void chordal__invocation_fail(chordal__invocation *invocation, int code, const char *name, size_t name_len,
+                              const char *detail, size_t detail_len) {
+    chordal__reason_set(invocation->runtime->memory, &invocation->reason, code, name, name_len, detail, detail_len);
+    answered(invocation);
+}
+
+void chordal__invocation_cancel(chordal__invocation *invocation) {
+    if (invocation->answered || invocation->cancelled) return;
+    invocation->cancelled = true;
+    if (invocation->told)
+        chordal__tell(invocation->runtime, &invocation->cancel);
+    else
+        chordal__invocation_fail(invocation, CHORDAL_E_CANCELLED, NULL, 0, NULL, 0);
+}
+
+void chordal__invocation_orphan(chordal__invocation *invocation) {
+    invocation->caller = NULL;
+    invocation->call = NULL;
+    chordal__list_remove(&invocation->ready);
+    if (invocation->answered)
+        settle_if_through(invocation);
+    else
+        chordal__invocation_cancel(invocation);
+}
+
+void chordal__invocation_commit_done(chordal__invocation *invocation) {
+    invocation->commits--;
+    settle_if_through(invocation);
+}

@@ -1,0 +1,242 @@
+/* transaction.c: drafts over any number of documents, and turning them into a prepared commit. */
+#include "object/object.h"
+
+int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
+                               chordal_error *error) {
+    if (call && !chordal__id_get(&runtime->ids, call, CHORDAL__ID_INVOCATION))
+        return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
+    chordal_transaction *transaction = chordal__allocate_zero(runtime->memory, sizeof *transaction);
+    if (!transaction) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a transaction");
+    transaction->runtime = runtime;
+    transaction->call = call;
+    transaction->memory = chordal__memory_ref(runtime->memory);
+    chordal__list_append(&runtime->transactions, &transaction->node);
+    *out = transaction;
+    return 0;
+}
+
+static void drop_drafts(chordal_transaction *transaction) {
+    for (size_t i = 0; i < transaction->touched_len; i++) {
+        chordal__draft_dispose(&transaction->touched[i].draft);
+        chordal__object_unpin(transaction->touched[i].object);
+    }
+    chordal__release(transaction->memory, transaction->touched,
+                     transaction->touched_capacity * sizeof *transaction->touched);
+    transaction->touched = NULL;
+    transaction->touched_len = transaction->touched_capacity = 0;
+}
+
+void chordal__transaction_orphan(chordal_transaction *transaction) {
+    drop_drafts(transaction);
+    chordal__list_remove(&transaction->node);
+    transaction->runtime = NULL;
+    transaction->host = NULL;
+}
+
+void chordal__transaction_free(chordal_transaction *transaction) {
+    chordal__memory *memory = transaction->memory;
+    chordal__transaction_orphan(transaction);
+    chordal__release(memory, transaction, sizeof *transaction);
+    chordal__memory_unref(memory);
+}
+
+/* ---- drafts ---- */
+
+static chordal__touched *find_touched(chordal_transaction *transaction, const chordal__object *object,
+                                      uint32_t member) {
+    for (size_t i = transaction->touched_len; i-- > 0;) {
+        chordal__touched *touched = &transaction->touched[i];
+        if (touched->object == object && touched->member == member) return touched;
+    }
+    return NULL;
+}
+
+static int touch(chordal_transaction *transaction, chordal__object *object, uint32_t member, chordal__touched **out,
+                 chordal_error *error) {
+    void *items = transaction->touched;
+    chordal__slot *slot = &object->slots[member];
+    int code = chordal__grow(transaction->memory, &items, sizeof *transaction->touched, &transaction->touched_capacity,
+                             transaction->touched_len + 1, 1 << 20);
+    if (code < 0) return chordal__fail(error, code, 0, "too many documents in one transaction");
+    transaction->touched = items;
+    chordal__touched *touched = &transaction->touched[transaction->touched_len];
+    code = chordal__draft_begin(&touched->draft, transaction->memory, slot->tip,
+                                transaction->runtime->settings.limits.depth);
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for a draft");
+    touched->object = object;
+    touched->member = member;
+    touched->moves = slot->moves;
+    chordal__object_pin(object);
+    transaction->touched_len++;
+    *out = touched;
+    return 0;
+}
+
+int chordal__transaction_draft(chordal_transaction *transaction, chordal_id id, uint32_t member, chordal__touched **out,
+                               chordal_error *error) {
+    chordal__object *object = chordal__id_get(&transaction->runtime->ids, id, CHORDAL__ID_OBJECT);
+    if (!object) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such object");
+    if (object->state == CHORDAL__OBJECT_RETIRED)
+        return chordal__fail(error, CHORDAL_E_RETIRED, 0, "the object is retired");
+    const chordal__members *members = object->type->members;
+    if (member >= members->count) return chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "no such member");
+    if (members->items[member].kind != CHORDAL_MEMBER_DOCUMENT)
+        return chordal__fail(error, CHORDAL_E_INVALID, 0, "only documents are changed by transactions");
+    *out = find_touched(transaction, object, member);
+    return *out ? 0 : touch(transaction, object, member, out, error);
+}
+
+int chordal__transaction_do(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
+    chordal__touched *touched;
+    int code = CHORDAL_E_PATH;
+    if (!op.path || op.path->count == 0 || op.path->segments[0].is_key || op.path->segments[0].index > UINT32_MAX)
+        chordal__fail(error, code, 0, "a path begins with the index of a member");
+    else
+        code = chordal__transaction_draft(transaction, object, (uint32_t)op.path->segments[0].index, &touched, error);
+    if (code == 0) return chordal__draft_do(&touched->draft, op, error);
+    chordal__op_dispose(transaction->memory, &op);
+    return code;
+}
+
+static int do_ops(chordal_transaction *transaction, chordal_id object, chordal__ops *ops, chordal_error *error) {
+    int code = 0;
+    for (size_t i = 0; i < ops->count; i++) {
+        chordal__op op = ops->items[i];
+        memset(&ops->items[i], 0, sizeof op);
+        if (code < 0)
+            chordal__op_dispose(transaction->memory, &op);
+        else
+            code = chordal__transaction_do(transaction, object, op, error);
+    }
+    ops->count = 0;
+    return code;
+}
+
+int chordal__transaction_changes(chordal_transaction *transaction, const uint8_t *changes, size_t len,
+                                 chordal_error *error) {
+    chordal__reader reader = chordal__reader_of(changes, len);
+    chordal__ops ops;
+    int code = 0;
+    chordal__ops_init(&ops, transaction->memory);
+    while (code == 0 && chordal__reader_left(&reader)) {
+        chordal_id object = chordal__read_varint(&reader);
+        size_t ops_len = (size_t)chordal__read_varint(&reader);
+        uint64_t position = chordal__reader_position(&reader);
+        const uint8_t *data = chordal__read_bytes(&reader, ops_len);
+        if (reader.failed) {
+            code = chordal__fail(error, reader.failed, position, "changes that end too early");
+            break;
+        }
+        code = chordal__ops_read(&ops, CHORDAL__ENCODING_BINARY, data, ops_len, NULL, 0,
+                                 &transaction->runtime->settings.limits, error);
+        if (code < 0 && error) error->position += position;
+        if (code == 0) code = do_ops(transaction, object, &ops, error);
+    }
+    chordal__ops_dispose(&ops);
+    return code;
+}
+
+/* ---- committing ---- */
+
+static int check_conflicts(const chordal_transaction *transaction, chordal_error *error) {
+    for (size_t i = 0; i < transaction->touched_len; i++) {
+        const chordal__touched *touched = &transaction->touched[i];
+        if (touched->object->slots[touched->member].moves != touched->moves)
+            return chordal__fail(error, CHORDAL_E_CONFLICT, 0, "a document has changed since the transaction began");
+        if (touched->object->state == CHORDAL__OBJECT_RETIRED)
+            return chordal__fail(error, CHORDAL_E_RETIRED, 0, "an object was retired during the transaction");
+    }
+    return 0;
+}
+
+static uint32_t count_objects(const chordal_transaction *transaction) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < transaction->touched_len; i++) {
+        bool first = true;
+        if (!transaction->touched[i].draft.ops.count) continue;
+        for (size_t k = 0; k < i && first; k++)
+            first = transaction->touched[k].object != transaction->touched[i].object ||
+                    !transaction->touched[k].draft.ops.count;
+        count += first;
+    }
+    return count;
+}
+
+static chordal__change *change_for(chordal__commit *commit, chordal__object *object) {
+    for (uint32_t i = 0; i < commit->changes_len; i++)
+        if (commit->changes[i].object == object) return &commit->changes[i];
+    chordal__change *change = &commit->changes[commit->changes_len++];
+    change->object = object;
+    chordal__object_pin(object);
+    return change;
+}
+
+static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value) {
+    void *values = change->values;
+    size_t capacity = change->values_capacity;
+    int code = chordal__grow(memory, &values, sizeof *change->values, &capacity, change->values_len + 1,
+                             CHORDAL__MEMBERS_LIMIT);
+    if (code < 0) return code;
+    change->values = values;
+    change->values_capacity = (uint32_t)capacity;
+    change->values[change->values_len++] = (chordal__new_value){member, chordal__node_ref(value)};
+    return 0;
+}
+
+static int fill(chordal__commit *commit, chordal_transaction *transaction) {
+    for (size_t i = 0; i < transaction->touched_len; i++) {
+        chordal__touched *touched = &transaction->touched[i];
+        if (!touched->draft.ops.count) continue;
+        chordal__change *change = change_for(commit, touched->object);
+        int code = add_value(transaction->memory, change, touched->member, touched->draft.value);
+        if (code < 0) return code;
+        if (change->ops.count) {
+            code = chordal__ops_append(&change->ops, &touched->draft.ops);
+            if (code < 0) return code;
+        } else {
+            chordal__ops moved = change->ops;
+            change->ops = touched->draft.ops;
+            touched->draft.ops = moved;
+        }
+    }
+    return 0;
+}
+
+/* Nothing can fail from here on. */
+static void advance_tips(chordal__commit *commit) {
+    for (uint32_t i = 0; i < commit->changes_len; i++) {
+        chordal__change *change = &commit->changes[i];
+        for (uint32_t k = 0; k < change->values_len; k++) {
+            chordal__slot *slot = &change->object->slots[change->values[k].member];
+            chordal__node_unref(commit->runtime->memory, slot->tip);
+            slot->tip = chordal__node_ref(change->values[k].value);
+            slot->moves++;
+        }
+    }
+}
+
+int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *out_ticket, chordal_error *error) {
+    chordal__runtime *runtime = transaction->runtime;
+    chordal__invocation *invocation = chordal__id_get(&runtime->ids, transaction->call, CHORDAL__ID_INVOCATION);
+    if (transaction->call && !invocation)
+        return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
+    int code = check_conflicts(transaction, error);
+    if (code < 0) return code;
+    chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
+    if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
+    code = fill(commit, transaction);
+    if (code == 0) commit->ticket = chordal__id_new(&runtime->ids, CHORDAL__ID_TICKET, commit, false);
+    if (code < 0 || !commit->ticket) {
+        chordal__commit_free(commit);
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
+    }
+    if (invocation) {
+        commit->invocation = invocation;
+        chordal__list_append(&invocation->commit_list, &commit->invocation_node);
+        invocation->commits++;
+    }
+    *out_ticket = commit->ticket;
+    advance_tips(commit);
+    chordal__commit_submit(commit);
+    return 0;
+}
