@@ -1,0 +1,47 @@
+"""The wheel and the sdist, each in a clean place, run the README's Python program."""
+
+import json
+import zipfile
+
+from package import built, pinned, readme_program, run, virtual_environment
+
+RUNTIME = ("cffi", "pycparser", "websockets")
+
+
+def check_installed(python, folder):
+    """The README's program runs, and the private copies are the ones inside."""
+    program = folder / "program.py"
+    program.write_text(readme_program("python"))
+    run(python, "-W", "error", program, folder=folder)
+    text = run(python, "-c", "import chordal; print(chordal.versions_json())", folder=folder)
+    versions = json.loads(text)
+    assert versions["sqlite"].startswith("3.54.") and versions["zlib"] == "1.3.1"
+
+
+def test_wheel(tmp_path):
+    python = virtual_environment(tmp_path / "venv", *pinned(*RUNTIME))
+    run(python, "-m", "pip", "install", "--no-index", built("*.whl"), folder=tmp_path)
+    check_installed(python, tmp_path)
+
+
+def test_wheel_content():
+    with zipfile.ZipFile(built("*.whl")) as wheel:
+        names = wheel.namelist()
+    assert built("*.whl").name.startswith("chordal-") and "-cp310-abi3-" in built("*.whl").name
+    assert "chordal/py.typed" in names and "chordal/_c.abi3.so" in names
+    assert not [name for name in names if "test" in name or name.endswith((".c", ".h"))]
+
+
+def test_exports_nothing_private(tmp_path):
+    with zipfile.ZipFile(built("*.whl")) as wheel:
+        module = wheel.extract("chordal/_c.abi3.so", tmp_path)
+    listed = run("nm", "-D", "--defined-only", module, folder=tmp_path)
+    assert [line.split()[-1] for line in listed.splitlines()] == ["PyInit__c"]
+
+
+def test_sdist_without_network(tmp_path):
+    needed = pinned(*RUNTIME, "scikit_build_core", "packaging", "pathspec")
+    python = virtual_environment(tmp_path / "venv", *needed)
+    install = [python, "-m", "pip", "install", "--no-build-isolation", "--no-index", built("*.tar.gz")]
+    run(*install, folder=tmp_path, offline=True, CMAKE_GENERATOR="Ninja")
+    check_installed(python, tmp_path)
