@@ -28,7 +28,7 @@ def run(*command, folder, offline=False, **environment):
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "NODE_PATH", "VIRTUAL_ENV")}
     words = [str(word) for word in command]
     if offline:
-        words = ["unshare", "--net", "--map-root-user", *words]
+        words = ["unshare", "--net", *([] if os.getuid() == 0 else ["--map-root-user"]), *words]
     done = subprocess.run(
         words,
         cwd=folder,
