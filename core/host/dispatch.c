@@ -185,7 +185,7 @@ static void object_retired(chordal_dispatcher *dispatcher, chordal_id id) {
     chordal__release(dispatcher->memory, object, sizeof *object);
 }
 
-void chordal_dispatcher_close(chordal_dispatcher *dispatcher) {
+void chordal_dispatcher_close(CHORDAL_OWN chordal_dispatcher *dispatcher) {
     if (!dispatcher) return;
     size_t at = 0;
     for (served *object; (object = chordal__map_next(&dispatcher->objects, &at));) {

@@ -88,7 +88,7 @@ CHORDAL_API int chordal_dispatcher_open(chordal_host *host, const chordal_handle
                                         CHORDAL_OWN chordal_dispatcher **out, chordal_error *error);
 
 /* Forget everything; `retired` is called for each object that is left. NULL is allowed. */
-CHORDAL_API void chordal_dispatcher_close(chordal_dispatcher *dispatcher);
+CHORDAL_API void chordal_dispatcher_close(CHORDAL_OWN chordal_dispatcher *dispatcher);
 
 /* Provide a type by its table. Errors as chordal_type_provide. */
 CHORDAL_API int chordal_dispatcher_provide(chordal_dispatcher *dispatcher, const chordal_type *type,

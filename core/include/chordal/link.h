@@ -41,6 +41,10 @@ CHORDAL_API int chordal_link_up(chordal_host *host, chordal_id link, uint32_t co
 CHORDAL_API int chordal_link_feed(chordal_host *host, chordal_id link, uint32_t frame, const uint8_t *data,
                                   size_t data_len, chordal_time now, chordal_error *error);
 
+/* The bytes of the largest frame that a link of this host takes: an edge that has gathered more feeds that, to have it
+ * refused with TOO_LARGE, and gathers no further. */
+CHORDAL_API uint64_t chordal_link_limit(chordal_host *host);
+
 /* The transport is gone. A connecting link goes on with WAIT, others close. Late calls for a link that has none are
  * ignored. Errors: CLOSED. */
 CHORDAL_API int chordal_link_down(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);

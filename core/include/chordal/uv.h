@@ -11,8 +11,8 @@
 struct uv_loop_s;
 typedef struct chordal_uv chordal_uv;
 
-/* Called for each event record of the host, in order, from the loop; output, dialling and deadlines are handled by the
- * adapter. */
+/* Called for each event record of the host but OUTPUT, in order, from the loop; output, dialling and deadlines are
+ * handled by the adapter. Parts that a record names are the program's to give back (chordal_dispatcher_event does). */
 typedef void (*chordal_uv_event)(void *context, chordal_host *host, const chordal_record *event);
 
 /* Drive a host on a loop. The host is borrowed and must be closed after the adapter. */
@@ -34,7 +34,9 @@ typedef struct chordal_uv_server_options {
                                 server's own */
 } chordal_uv_server_options;
 
-/* Listen at "ws://host:port" (port 0: any) or "ipc:/path". `out_address` (64 bytes at least for ws) gets the address
+/* Listen at "ws://host:port" (port 0: any) or "ipc:/path" (for processes of the same user). Quiets libwebsockets' own
+ * log with the first "ws:" address. A server on a loopback address takes pages of loopback origins for its own, and no
+ * other name that may lead to it. `out_address` (64 bytes at least for ws) gets the address
  * that clients use. Errors: INVALID, EXISTS (address in use), UNSUPPORTED, NOMEM. */
 CHORDAL_API int chordal_uv_listen(chordal_uv *adapter, const char *address, const chordal_uv_server_options *options,
                                   char *out_address, size_t out_address_len, chordal_error *error);

@@ -1,0 +1,170 @@
+/* socket.c: a WebSocket as a transport. */
+#include "uv/web.h"
+
+#define WRITES 16            /* frames sent in one go before others get their chance */
+#define KEPT_ROOM (1u << 20) /* a larger frame's buffer is given back */
+
+static void socket_pull(chordal__uv_transport *transport) {
+    chordal__uv_socket *socket = (chordal__uv_socket *)transport;
+    if (socket->open && socket->wsi)
+        lws_callback_on_writable(socket->wsi);
+    else
+        chordal__uv_link_drained(transport->link);
+}
+
+static void socket_close(chordal__uv_transport *transport, int code) {
+    chordal__uv_socket *socket = (chordal__uv_socket *)transport;
+    socket->closing = true;
+    socket->code = code;
+    if (socket->resolving) uv_cancel((uv_req_t *)&socket->resolve);
+    if (!socket->wsi) return;
+    if (socket->open && code)
+        lws_callback_on_writable(socket->wsi);
+    else
+        lws_set_timeout(socket->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+}
+
+static const chordal__uv_transport_functions socket_functions = {socket_pull, socket_close};
+
+chordal__uv_socket *chordal__uv_socket_new(chordal_uv *adapter, chordal__uv_server *server) {
+    chordal__uv_socket *socket = calloc(1, sizeof *socket);
+    if (!socket) return NULL;
+    socket->transport.functions = &socket_functions;
+    socket->transport.adapter = adapter;
+    socket->server = server;
+    if (server) server->references++;
+    chordal__uv_hold(adapter);
+    return socket;
+}
+
+void chordal__uv_socket_bind(chordal__uv_socket *socket, struct lws *wsi) {
+    socket->wsi = wsi;
+    lws_set_opaque_user_data(wsi, socket);
+}
+
+void chordal__uv_socket_lost(chordal__uv_socket *socket) {
+    socket->open = false;
+    if (socket->transport.link) chordal__uv_link_lost(socket->transport.link);
+}
+
+void chordal__uv_socket_free(chordal__uv_socket *socket) {
+    chordal_uv *adapter = socket->transport.adapter;
+    chordal__uv_socket_lost(socket);
+    if (socket->server) chordal__uv_server_unref(socket->server);
+    free(socket->message);
+    free(socket);
+    chordal__uv_drop(adapter);
+}
+
+/* ---- output ---- */
+
+/* The close frame's status for a code of the core. */
+static enum lws_close_status status_of(int code) {
+    switch (code) {
+    case CHORDAL_E_BYE:
+    case CHORDAL_E_CLOSED:
+        return LWS_CLOSE_STATUS_NORMAL;
+    case CHORDAL_E_TOO_LARGE:
+        return LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE;
+    case CHORDAL_E_LOST:
+    case CHORDAL_E_TIMEOUT:
+        return LWS_CLOSE_STATUS_GOINGAWAY;
+    default:
+        return LWS_CLOSE_STATUS_PROTOCOL_ERR;
+    }
+}
+
+static int say_close(chordal__uv_socket *socket) {
+    const char *name = chordal_error_name(socket->code);
+    lws_close_reason(socket->wsi, status_of(socket->code), (unsigned char *)(uintptr_t)name, strlen(name));
+    return -1;
+}
+
+static bool grow_frame(chordal__uv_web *web, size_t len) {
+    uint8_t *grown = realloc(web->frame, LWS_PRE + len);
+    if (!grown) return false;
+    web->frame = grown;
+    web->frame_room = len;
+    return true;
+}
+
+/* Take the next frame into the padded buffer; libwebsockets needs room in front and masks in place, so this copy cannot
+ * be spared. Its length, or -1. */
+static ptrdiff_t take_frame(chordal__uv_link *link, chordal__uv_web *web, uint32_t *out_frame) {
+    size_t len = 0;
+    int code;
+    if (!web->frame && !grow_frame(web, 4096)) return -1;
+    while ((code = chordal_link_take(link->adapter->host, link->id, web->frame + LWS_PRE, web->frame_room, &len,
+                                     out_frame, NULL)) == CHORDAL_E_ROOM)
+        if (!grow_frame(web, len)) return -1;
+    return code ? -1 : (ptrdiff_t)len;
+}
+
+static bool send_frame(chordal__uv_socket *socket, chordal__uv_web *web, size_t len, uint32_t frame) {
+    enum lws_write_protocol kind = frame == CHORDAL_FRAME_TEXT ? LWS_WRITE_TEXT : LWS_WRITE_BINARY;
+    bool sent = lws_write(socket->wsi, web->frame + LWS_PRE, len, kind) >= (int)len;
+    if (web->frame_room > KEPT_ROOM) {
+        free(web->frame);
+        web->frame = NULL, web->frame_room = 0;
+    }
+    return sent;
+}
+
+int chordal__uv_socket_write(chordal__uv_socket *socket) {
+    for (int writes = 0; writes < WRITES; writes++) {
+        chordal__uv_link *link = socket->transport.link;
+        chordal__uv_web *web = socket->transport.adapter->web;
+        uint32_t frame = 0;
+        if (socket->closing) return say_close(socket);
+        if (!link || !web) return -1;
+        ptrdiff_t len = take_frame(link, web, &frame);
+        if (len < 0) return -1;
+        if (frame == 0) {
+            chordal__uv_link_drained(link);
+            return socket->closing ? say_close(socket) : 0;
+        }
+        if (!send_frame(socket, web, (size_t)len, frame)) return -1;
+        if (lws_send_pipe_choked(socket->wsi)) break;
+    }
+    lws_callback_on_writable(socket->wsi);
+    return 0;
+}
+
+/* ---- input ---- */
+
+static bool keep(chordal__uv_socket *socket, const uint8_t *data, size_t len) {
+    uint64_t limit = socket->transport.adapter->frame_limit + 1; /* enough for the core to refuse it */
+    size_t left = (size_t)(limit - socket->message_len), need;
+    if (len > left) len = left;
+    need = socket->message_len + len;
+    if (need > socket->message_capacity) {
+        size_t capacity = socket->message_capacity * 2 > need ? socket->message_capacity * 2 : need;
+        uint8_t *grown = realloc(socket->message, capacity);
+        if (!grown) return false;
+        socket->message = grown, socket->message_capacity = capacity;
+    }
+    if (len) memcpy(socket->message + socket->message_len, data, len);
+    socket->message_len = need;
+    return true;
+}
+
+static int feed(chordal__uv_socket *socket, const uint8_t *data, size_t len) {
+    uint32_t frame = lws_frame_is_binary(socket->wsi) ? CHORDAL_FRAME_BINARY : CHORDAL_FRAME_TEXT;
+    return chordal__uv_link_feed(socket->transport.link, frame, data, len) ? 0 : -1;
+}
+
+int chordal__uv_socket_read(chordal__uv_socket *socket, const uint8_t *data, size_t len) {
+    bool final = lws_is_final_fragment(socket->wsi) != 0;
+    if (!socket->transport.link) return 0; /* closing: what still comes is for nobody */
+    if (final && socket->message_len == 0) return feed(socket, data, len);
+    if (!keep(socket, data, len)) return -1;
+    bool over = socket->message_len > socket->transport.adapter->frame_limit;
+    if (!final && !over) return 0;
+    int answer = feed(socket, socket->message, socket->message_len);
+    socket->message_len = 0;
+    if (socket->message_capacity > KEPT_ROOM) {
+        free(socket->message);
+        socket->message = NULL, socket->message_capacity = 0;
+    }
+    return answer;
+}
