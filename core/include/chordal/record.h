@@ -90,7 +90,8 @@ typedef struct chordal_record {
 #define CHORDAL_EVENT_TICKET_FIELDS(X) X(id, ticket) X(u64, commit) X(i32, code) X(u32, reserved) X(span, detail)
 
 /* Compute a derive now and answer with chordal_compute_answer or chordal_compute_fail. Until all are answered poll
- * yields nothing but COMPUTE, and FRAME of watches opened with CHORDAL_WATCH_EARLY. */
+ * yields nothing but COMPUTE, OBJECT of an object that was made, and FRAME of watches opened with CHORDAL_WATCH_EARLY.
+ */
 #define CHORDAL_EVENT_COMPUTE_FIELDS(X) X(id, compute) X(id, object) X(u32, member) X(u32, reserved)
 
 #define CHORDAL_EVENT_ENUM(name, number, fields) CHORDAL_EVENT_##name = number,
