@@ -379,6 +379,17 @@ static napi_value flat_link_feed(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_link_limit(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host)) {
+        result = give_u64(&call, chordal_link_limit(in_host));
+    }
+    return result;
+}
+
 static napi_value flat_link_open(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -862,6 +873,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "link_close", .method = flat_link_close},
     {.utf8name = "link_down", .method = flat_link_down},
     {.utf8name = "link_feed", .method = flat_link_feed},
+    {.utf8name = "link_limit", .method = flat_link_limit},
     {.utf8name = "link_open", .method = flat_link_open},
     {.utf8name = "link_retry", .method = flat_link_retry},
     {.utf8name = "link_sent", .method = flat_link_sent},

@@ -197,6 +197,11 @@ export interface Flat {
    */
   link_feed(host: HostHandle, link: number, frame: number, data: Uint8Array, now: number): void;
   /**
+   * The bytes of the largest frame that a link of this host takes: an edge that has gathered more feeds that, to have
+   * it refused with TOO_LARGE, and gathers no further.
+   */
+  link_limit(host: HostHandle): bigint;
+  /**
    * Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
    * Errors: INVALID, LIMIT, NOMEM.
    */

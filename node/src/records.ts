@@ -453,7 +453,8 @@ export interface TicketEvent {
 
 /**
  * Compute a derive now and answer with chordal_compute_answer or chordal_compute_fail. Until all are answered poll
- * yields nothing but COMPUTE, and FRAME of watches opened with CHORDAL_WATCH_EARLY.
+ * yields nothing but COMPUTE, OBJECT of an object that was made, and FRAME of watches opened with
+ * CHORDAL_WATCH_EARLY.
  */
 export interface ComputeEvent {
   readonly kind: typeof EVENT_COMPUTE;

@@ -238,6 +238,7 @@ int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chor
 int chordal_link_close(chordal_host *host, chordal_id link, chordal_error *error);
 int chordal_link_down(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);
 int chordal_link_feed(chordal_host *host, chordal_id link, uint32_t frame, const uint8_t *data, size_t data_len, chordal_time now, chordal_error *error);
+uint64_t chordal_link_limit(chordal_host *host);
 int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error);
 int chordal_link_output(chordal_host *host, chordal_id link, chordal_piece *pieces, size_t pieces_len, size_t *out_count, uint32_t *out_frame, chordal_error *error);
 int chordal_link_retry(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);

@@ -329,7 +329,8 @@ class TicketEvent(NamedTuple):
 
 class ComputeEvent(NamedTuple):
     """Compute a derive now and answer with chordal_compute_answer or chordal_compute_fail. Until all are
-    answered poll yields nothing but COMPUTE, and FRAME of watches opened with CHORDAL_WATCH_EARLY."""
+    answered poll yields nothing but COMPUTE, OBJECT of an object that was made, and FRAME of watches opened
+    with CHORDAL_WATCH_EARLY."""
 
     flags: int
     compute: int

@@ -47,6 +47,7 @@ SIGNATURE(chordal_link_carry, int (*)(chordal_host *, chordal_id, chordal_host *
 SIGNATURE(chordal_link_close, int (*)(chordal_host *, chordal_id, chordal_error *));
 SIGNATURE(chordal_link_down, int (*)(chordal_host *, chordal_id, chordal_time, chordal_error *));
 SIGNATURE(chordal_link_feed, int (*)(chordal_host *, chordal_id, uint32_t, const uint8_t *, size_t, chordal_time, chordal_error *));
+SIGNATURE(chordal_link_limit, uint64_t (*)(chordal_host *));
 SIGNATURE(chordal_link_open, int (*)(chordal_host *, uint32_t, chordal_id *, chordal_error *));
 SIGNATURE(chordal_link_output, int (*)(chordal_host *, chordal_id, chordal_piece *, size_t, size_t *, uint32_t *, chordal_error *));
 SIGNATURE(chordal_link_retry, int (*)(chordal_host *, chordal_id, chordal_time, chordal_error *));
