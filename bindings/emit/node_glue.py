@@ -3,11 +3,23 @@
 from .common import NOTICE, inputs, javascript_functions, option_fields, outputs, short, structs_by_name
 
 SCALARS = {"id": "u64", "time": "u64", "u32": "u32", "i32": "i32"}
-C_TYPES = {"id": "chordal_id", "time": "chordal_time", "u32": "uint32_t", "i32": "int32_t", "size": "size_t",
-           "u64": "uint64_t"}
-GIVERS = {"id": "give_number(&call, (double){})", "time": "give_number(&call, (double){})",
-          "size": "give_number(&call, (double){})", "u32": "give_number(&call, {})", "i32": "give_i32(&call, {})",
-          "u64": "give_u64(&call, {})", "cstring": "give_text(&call, {})"}
+C_TYPES = {
+    "id": "chordal_id",
+    "time": "chordal_time",
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "size": "size_t",
+    "u64": "uint64_t",
+}
+GIVERS = {
+    "id": "give_number(&call, (double){})",
+    "time": "give_number(&call, (double){})",
+    "size": "give_number(&call, (double){})",
+    "u32": "give_number(&call, {})",
+    "i32": "give_i32(&call, {})",
+    "u64": "give_u64(&call, {})",
+    "cstring": "give_text(&call, {})",
+}
 
 HEAD = f"""/* glue.c: the functions of the Node addon. {NOTICE} */
 /* clang-format off */
@@ -24,11 +36,21 @@ def kind(type_name):
 
 def kinds(model):
     """Handle types, each with the function that takes one and answers nothing."""
-    names = sorted({argument["type"] for function in javascript_functions(model)
-                    for argument in function["arguments"] if argument["role"] == "handle"})
-    closers = {function["arguments"][0]["type"]: function["name"] for function in javascript_functions(model)
-               if function["result"]["role"] == "none" and len(function["arguments"]) == 1
-               and function["arguments"][0].get("own")}
+    names = sorted(
+        {
+            argument["type"]
+            for function in javascript_functions(model)
+            for argument in function["arguments"]
+            if argument["role"] == "handle"
+        }
+    )
+    closers = {
+        function["arguments"][0]["type"]: function["name"]
+        for function in javascript_functions(model)
+        if function["result"]["role"] == "none"
+        and len(function["arguments"]) == 1
+        and function["arguments"][0].get("own")
+    }
     return [(name, closers[name]) for name in names]
 
 
@@ -43,8 +65,10 @@ def kind_lines(model):
 
 
 def option_lines(model):
-    structs, types = structs_by_name(model), {"uint32_t": "OPTION_U32", "uint64_t": "OPTION_U64",
-                                              "chordal_time": "OPTION_TIME"}
+    structs, types = (
+        structs_by_name(model),
+        {"uint32_t": "OPTION_U32", "uint64_t": "OPTION_U64", "chordal_time": "OPTION_TIME"},
+    )
     for function in javascript_functions(model):
         for argument in function["arguments"]:
             if argument["role"] == "options":
@@ -105,8 +129,10 @@ class Wrapper:
         name, fields = f"in_{argument['name']}", f"{short(argument['type'])}_fields"
         self.variables.append(f"{argument['type']} {name};\n    bool has_{argument['name']} = false;")
         self.variables.append(f"memset(&{name}, 0, sizeof {name});\n    {name}.size = sizeof {name};")
-        self.reads.append(f"read_options(&call, {argument['position']}, {fields}, "
-                          f"sizeof {fields} / sizeof *{fields}, &{name}, &has_{argument['name']})")
+        self.reads.append(
+            f"read_options(&call, {argument['position']}, {fields}, "
+            f"sizeof {fields} / sizeof *{fields}, &{name}, &has_{argument['name']})"
+        )
         self.passed.append(f"has_{argument['name']} ? &{name} : NULL")
 
     def out(self, argument):
@@ -193,15 +219,22 @@ class Wrapper:
 def struct_lines(model):
     """A structure of 64-bit numbers as an object."""
     structs = structs_by_name(model)
-    names = sorted({argument["type"] for function in javascript_functions(model) for argument in function["arguments"]
-                    if argument["role"] == "out_struct"})
+    names = sorted(
+        {
+            argument["type"]
+            for function in javascript_functions(model)
+            for argument in function["arguments"]
+            if argument["role"] == "out_struct"
+        }
+    )
     for name in names:
         fields = structs[name]["fields"]
         assert all(field["type"] == "uint64_t" for field in fields), f"{name} holds more than numbers"
         yield f"static napi_value give_{short(name)}(frame *call, const {name} *from) {{"
         yield "    napi_value object = give_object(call);"
         tests = " ||\n        ".join(
-            f'!give_field(call, object, "{field["name"]}", give_u64(call, from->{field["name"]}))' for field in fields)
+            f'!give_field(call, object, "{field["name"]}", give_u64(call, from->{field["name"]}))' for field in fields
+        )
         yield f"    if ({tests})\n        return NULL;\n    return object;\n}}\n"
 
 

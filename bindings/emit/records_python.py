@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Tuple, Union
 
 '''
 
-READERS = '''
+READERS = """
 def _text(buffer: Any, at: int, length: int) -> str:
     return str(buffer[at:at + length], "utf-8", "surrogatepass") if length else ""
 
@@ -23,7 +23,7 @@ def _text(buffer: Any, at: int, length: int) -> str:
 def _bytes(buffer: Any, at: int, length: int, part: int) -> bytes:
     return bytes(buffer[at:at + length]) if length and not part else b""
 
-'''
+"""
 
 TAIL = '''
 _HEAD = Struct("<IHH")
@@ -128,7 +128,9 @@ def reader_lines(event):
 
 def emit(model):
     lines = list(constant_lines(model)) + list(table_lines(model))
-    lines.append("\n# Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.\n")
+    lines.append(
+        "\n# Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.\n"
+    )
     for event in model["events"]:
         lines += class_lines(event)
     names = ", ".join(f"{title(event['name'])}Event" for event in model["events"])

@@ -6,14 +6,14 @@ from .common import NOTICE, fields_of, shared_constants, short, title, wrap
 
 TYPES = {"id": "number", "u64": "bigint", "u32": "number", "i32": "number", "span": "string", "part": "Uint8Array"}
 
-HEAD = f'''// Constants, tables and event readers. {NOTICE}
+HEAD = f"""// Constants, tables and event readers. {NOTICE}
 
 import {{ decodeText }} from "./text.js";
 
-'''
+"""
 
-ERROR_CLASS = '''
-/** What a refused or failed call throws. `name` is the code's stable name; `position` a byte offset into refused data. */
+ERROR_CLASS = """
+/** What a failed call throws. `name` is the code's stable name; `position` a byte offset into refused data. */
 export class ChordalError extends Error {
   constructor(
     readonly code: number,
@@ -25,9 +25,9 @@ export class ChordalError extends Error {
     this.name = name;
   }
 }
-'''
+"""
 
-TAIL = '''
+TAIL = """
 /**
  * A buffer to poll into, reused for every poll. Parts inside events are views of it: they hold until the next poll.
  */
@@ -75,7 +75,7 @@ function part(view: DataView, bytes: Uint8Array, record: number, at: number): Ui
   const outside = view.getUint32(at + 8, true) !== 0 || view.getUint32(at + 12, true) !== 0;
   return bytes.subarray(start, outside ? start : start + view.getUint32(at + 4, true));
 }
-'''
+"""
 
 
 def read_expression(field):
@@ -115,7 +115,8 @@ def table_lines(model):
     yield from (f"  {error['name'].lower()}: E_{error['name']}," for error in model["errors"])
     yield "};"
     yield "\n/** number: [name, letter in JSON parts, arguments] */"
-    yield "export const OPS: Readonly<Record<number, readonly [name: string, letter: string, args: readonly string[]]>> = {"
+    yield "export type OpRow = readonly [name: string, letter: string, args: readonly string[]];"
+    yield "export const OPS: Readonly<Record<number, OpRow>> = {"
     for operation in model["operations"]:
         row = json.dumps([operation["name"].lower(), operation["letter"], operation["arguments"]])
         yield f"  [OP_{operation['name']}]: {row},"
@@ -130,14 +131,15 @@ def interface_lines(event):
     for field in fields_of(event):
         yield f"  readonly {field['name']}: {TYPES[field['type']]};"
         if field["type"] == "part":
-            yield f"  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */"
+            yield "  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */"
             yield f"  readonly {field['name']}_part: number;"
     yield "}"
 
 
 def case_lines(event):
     yield f"    case EVENT_{event['name']}:"
-    yield "      return {\n        kind: EVENT_%s,\n        flags: view.getUint16(at + 6, true)," % event["name"]
+    yield f"      return {{\n        kind: EVENT_{event['name']},"
+    yield "        flags: view.getUint16(at + 6, true),"
     for field in fields_of(event):
         yield f"        {field['name']}: {read_expression(field)},"
         if field["type"] == "part":

@@ -4,11 +4,27 @@ The shim takes ids and times as doubles, which JavaScript has, where the core ta
 """
 
 from .c_text import declare
-from .common import NOTICE, inputs, javascript_functions, javascript_name, option_fields, outputs, short, structs_by_name
+from .common import (
+    NOTICE,
+    inputs,
+    javascript_functions,
+    javascript_name,
+    option_fields,
+    outputs,
+    short,
+    structs_by_name,
+)
 
 WIDE = {"chordal_id", "chordal_time"}
-CHECKS = {"id": "checkWhole", "time": "checkWhole", "u32": "checkU32", "i32": "checkI32", "text": "checkText",
-          "bytes": "checkBytes", "buffer": "checkBytes"}
+CHECKS = {
+    "id": "checkWhole",
+    "time": "checkWhole",
+    "u32": "checkU32",
+    "i32": "checkI32",
+    "text": "checkText",
+    "bytes": "checkBytes",
+    "buffer": "checkBytes",
+}
 OUT_PLACES = 48  # core.js: OUT to FIXED, in places of 8 bytes
 
 SHIM = f"""/* shim.c: the functions as WebAssembly exports them. {NOTICE} */
@@ -74,7 +90,9 @@ class Wrapper:
         quiet = self.function["result"]["role"] == "none"
         method = "close" if argument.get("own") else "quietly" if quiet else "pointer"
         target = f"{name}_at"
-        self.checks.append(f'const {target} = core.{method}({name}, "{short(argument["type"])}", {argument["position"]});')
+        self.checks.append(
+            f'const {target} = core.{method}({name}, "{short(argument["type"])}", {argument["position"]});'
+        )
         if quiet:
             self.guard = target
         self.passed.append(target)
@@ -146,7 +164,8 @@ class Wrapper:
         if role == "out_struct":
             return self.struct(argument, at)
         return {"id": "core.number({})", "time": "core.number({})", "u64": "core.bigint({})"}.get(
-            argument["of"], "core.word({})").format(at)
+            argument["of"], "core.word({})"
+        ).format(at)
 
     def struct(self, argument, at):
         fields = self.structs[argument["type"]]["fields"]
@@ -174,8 +193,11 @@ class Wrapper:
                 yield "      core.end();"
         else:
             kind = short(function["result"]["type"] or "")
-            given = {"cstring": f"core.text({call})", "handle": f'core.open("{kind}", {call})',
-                     "u64": f"BigInt.asUintN(64, {call})"}
+            given = {
+                "cstring": f"core.text({call})",
+                "handle": f'core.open("{kind}", {call})',
+                "u64": f"BigInt.asUintN(64, {call})",
+            }
             yield f"      return {given.get(role, call)};"
 
     def lines(self):

@@ -296,7 +296,8 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
 };
 
 /** number: [name, letter in JSON parts, arguments] */
-export const OPS: Readonly<Record<number, readonly [name: string, letter: string, args: readonly string[]]>> = {
+export type OpRow = readonly [name: string, letter: string, args: readonly string[]];
+export const OPS: Readonly<Record<number, OpRow>> = {
   [OP_REPLACE]: ["replace", "r", ["value"]],
   [OP_SET]: ["set", "s", ["value"]],
   [OP_DELETE]: ["delete", "d", []],
@@ -310,7 +311,7 @@ export const OPS: Readonly<Record<number, readonly [name: string, letter: string
   [OP_GENERATION]: ["generation", "*", []],
 };
 
-/** What a refused or failed call throws. `name` is the code's stable name; `position` a byte offset into refused data. */
+/** What a failed call throws. `name` is the code's stable name; `position` a byte offset into refused data. */
 export class ChordalError extends Error {
   constructor(
     readonly code: number,
