@@ -23,11 +23,19 @@ static void sip_round(uint64_t v[4]) {
     v[2] = rotate(v[2], 32);
 }
 
-/* Little end first, at most 8 bytes. */
-static uint64_t load_bytes(const uint8_t *bytes, size_t len) {
-    uint64_t word = 0;
-    for (size_t i = 0; i < len; i++) word |= (uint64_t)bytes[i] << (8 * i);
-    return word;
+static uint64_t load_four(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static uint64_t load_eight(const uint8_t *bytes) {
+    return load_four(bytes) | load_four(bytes + 4) << 32;
+}
+
+/* Fewer than 8 bytes, little end first: pieces that overlap instead of a loop. */
+static uint64_t load_rest(const uint8_t *bytes, size_t len) {
+    if (len >= 4) return load_four(bytes) | load_four(bytes + len - 4) << 8 * (len - 4);
+    if (!len) return 0;
+    return bytes[0] | (uint64_t)bytes[len / 2] << 8 * (len / 2) | (uint64_t)bytes[len - 1] << 8 * (len - 1);
 }
 
 uint64_t chordal__hash(const void *data, size_t len, const uint64_t seed[2]) {
@@ -36,12 +44,12 @@ uint64_t chordal__hash(const void *data, size_t len, const uint64_t seed[2]) {
                      seed[0] ^ UINT64_C(0x6c7967656e657261), seed[1] ^ UINT64_C(0x7465646279746573)};
     size_t left = len;
     for (; left >= 8; left -= 8, bytes += 8) {
-        uint64_t word = load_bytes(bytes, 8);
+        uint64_t word = load_eight(bytes);
         v[3] ^= word;
         sip_round(v);
         v[0] ^= word;
     }
-    uint64_t last = load_bytes(bytes, left) | (uint64_t)len << 56;
+    uint64_t last = load_rest(bytes, left) | (uint64_t)len << 56;
     v[3] ^= last;
     sip_round(v);
     v[0] ^= last;

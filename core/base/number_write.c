@@ -19,16 +19,24 @@ static unsigned count_digits(uint64_t value) {
     return count + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
+static void put_pair(char *out, uint32_t pair) {
+    uint32_t tens = pair * 103 >> 10;
+    out[0] = (char)('0' + tens);
+    out[1] = (char)('0' + (pair - tens * 10));
+}
+
+static void put_eight(char *out, uint32_t value) {
+    uint32_t high = value / 10000, low = value % 10000;
+    put_pair(out, high / 100), put_pair(out + 2, high % 100);
+    put_pair(out + 4, low / 100), put_pair(out + 6, low % 100);
+}
+
 /* `count` digits, with leading zeros. */
 static void put_digits(char *out, uint64_t value, unsigned count) {
-    while (count >= 2) {
-        unsigned pair = (unsigned)(value % 100), tens = pair * 103 >> 10;
-        value /= 100;
-        count -= 2;
-        out[count] = (char)('0' + tens);
-        out[count + 1] = (char)('0' + (pair - tens * 10));
-    }
-    if (count) out[0] = (char)('0' + value);
+    for (; count >= 8; value /= 100000000) put_eight(out + (count -= 8), (uint32_t)(value % 100000000));
+    uint32_t rest = (uint32_t)value;
+    for (; count >= 2; rest /= 100) put_pair(out + (count -= 2), rest % 100);
+    if (count) out[0] = (char)('0' + rest);
 }
 
 static size_t write_integer(char *out, uint64_t value) {
@@ -86,6 +94,8 @@ static decimal decimal_of(uint64_t bits) {
     decimal found = exponent
                         ? shortest(fraction | (MANTISSA_MASK + 1), exponent - EXPONENT_BIAS, !fraction && exponent > 1)
                         : shortest(fraction, 1 - EXPONENT_BIAS, false);
+    if (found.digits % 100000000 == 0) found.digits /= 100000000, found.exponent += 8;
+    if (found.digits % 10000 == 0) found.digits /= 10000, found.exponent += 4;
     while (found.digits % 10 == 0) found.digits /= 10, found.exponent++;
     return found;
 }

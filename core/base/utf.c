@@ -10,35 +10,41 @@ static uint64_t load_word(const uint8_t *data) {
     return word;
 }
 
+/* Where the first byte of `high`, a word's high bits, is not ASCII. */
+static size_t first_byte(uint64_t high) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (size_t)__builtin_ctzll(high) / 8;
+#else
+    return (size_t)__builtin_clzll(high) / 8;
+#endif
+}
+
+static size_t skip_ascii(const uint8_t *data, size_t len, size_t at) {
+    for (; len - at >= 8; at += 8) {
+        uint64_t high = load_word(data + at) & HIGH_BITS;
+        if (high) return at + first_byte(high);
+    }
+    while (at < len && data[at] < 0x80) at++;
+    return at;
+}
+
 static bool continues(uint8_t byte) {
     return (byte & 0xc0) == 0x80;
 }
 
-/* What may follow a lead byte: how many bytes, and the range of the first of them; the rest are 80..BF. */
-typedef struct lead_row {
-    uint8_t from, to, more, low, high;
-} lead_row;
-
-static const lead_row leads[] = {
-    {0xc2, 0xdf, 1, 0x80, 0xbf}, {0xe0, 0xe0, 2, 0xa0, 0xbf}, {0xe1, 0xef, 2, 0x80, 0xbf},
-    {0xf0, 0xf0, 3, 0x90, 0xbf}, {0xf1, 0xf3, 3, 0x80, 0xbf}, {0xf4, 0xf4, 3, 0x80, 0x8f},
-};
-
-static const lead_row *lead_of(uint8_t byte) {
-    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
-        if (byte >= leads[i].from && byte <= leads[i].to) return &leads[i];
-    }
-    return NULL;
+static bool within(uint8_t byte, uint8_t low, uint8_t high) {
+    return byte >= low && byte <= high;
 }
 
 /* The bytes of the code point at `data`, which does not begin with ASCII; 0 when malformed. */
 static size_t sequence_len(const uint8_t *data, size_t len) {
-    const lead_row *lead = lead_of(data[0]);
-    if (!lead || len <= lead->more || data[1] < lead->low || data[1] > lead->high) return 0;
-    for (size_t i = 2; i <= lead->more; i++) {
-        if (!continues(data[i])) return 0;
-    }
-    return lead->more + (size_t)1;
+    uint8_t lead = data[0];
+    if (lead < 0xc2 || lead > 0xf4 || len < 2) return 0;
+    if (lead < 0xe0) return continues(data[1]) ? 2 : 0;
+    if (len < 3 || !continues(data[2])) return 0;
+    if (lead < 0xf0) return within(data[1], lead == 0xe0 ? 0xa0 : 0x80, 0xbf) ? 3 : 0;
+    if (len < 4 || !continues(data[3])) return 0;
+    return within(data[1], lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) ? 4 : 0;
 }
 
 static bool is_high(const uint8_t *data) {
@@ -52,8 +58,7 @@ static bool is_low(const uint8_t *data) {
 bool chordal__utf_valid(const uint8_t *data, size_t len, size_t *out_position) {
     size_t at = 0;
     while (at < len) {
-        while (len - at >= 8 && !(load_word(data + at) & HIGH_BITS)) at += 8;
-        while (at < len && data[at] < 0x80) at++;
+        at = skip_ascii(data, len, at);
         while (at < len && data[at] >= 0x80) {
             size_t taken = sequence_len(data + at, len - at);
             if (!taken || (taken == 3 && at >= 3 && is_low(data + at) && is_high(data + at - 3))) {

@@ -167,7 +167,7 @@ TEST(out_of_memory) {
 
 /* ---- threads ---- */
 
-enum { THREADS = 4, BOARD = 64, ROUNDS = 60000 };
+enum { THREADS = 4, BOARD = 64, ROUNDS = 20000 };
 
 typedef struct stage {
     chordal__ids ids;
