@@ -78,24 +78,17 @@ static int hex_value(uint8_t byte) {
 
 /* At a backslash. */
 static void scan_escape(chordal__reader *in) {
-    const uint8_t *start = in->at++;
-    uint8_t letter = here(in);
-    if (in->at == in->end) {
+    static const char letters[] = "\"\\/bfnrt";
+    in->at++;
+    bool unit = here(in) == 'u';
+    if (!unit && (!here(in) || !strchr(letters, here(in)))) {
         chordal__token_unexpected(in);
-    } else if (letter == 'u') {
-        in->at++;
-        for (int i = 0; i < 4 && !in->failed; i++) {
-            if (in->at == in->end)
-                chordal__token_unexpected(in);
-            else if (hex_value(*in->at) < 0)
-                chordal__token_fail(in, CHORDAL_E_SYNTAX, start);
-            else
-                in->at++;
-        }
-    } else if (letter && strchr("\"\\/bfnrt", letter)) {
-        in->at++;
-    } else {
-        chordal__token_fail(in, CHORDAL_E_SYNTAX, start);
+        return;
+    }
+    in->at++;
+    for (int i = 0; unit && i < 4 && !in->failed; i++) {
+        if (hex_value(here(in)) < 0) chordal__token_unexpected(in);
+        else in->at++;
     }
 }
 
