@@ -73,7 +73,7 @@ def node_programs(*patterns):
 
 
 def tidy_programs():
-    for path in files("tests/tidy/check_*.py"):
+    for path in files("tests/tidy/check_*.py") + files("tests/abi/check_*.py"):
         yield Program(path.stem.removeprefix("check_"), [sys.executable, path])
 
 
