@@ -28,6 +28,17 @@ else()
   target_link_libraries(chordal_sqlite INTERFACE SQLite::SQLite3)
 endif()
 
+# What chordal_versions() tells: the versions of the headers compiled against.
+function(header_version output name pattern)
+  find_file(header ${name} PATHS ${CHORDAL_SOURCES}/zlib ${CHORDAL_SOURCES}/sqlite ${SQLite3_INCLUDE_DIRS}
+                                 ${ZLIB_INCLUDE_DIRS} NO_CACHE NO_DEFAULT_PATH REQUIRED)
+  file(STRINGS ${header} line REGEX "define ${pattern} +\"")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" line "${line}")
+  set(${output} "${line}" PARENT_SCOPE)
+endfunction()
+header_version(zlib_version zlib.h ZLIB_VERSION)
+header_version(sqlite_version sqlite3.h SQLITE_VERSION)
+
 if(CHORDAL_UV)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(uv REQUIRED IMPORTED_TARGET libuv>=1.44)

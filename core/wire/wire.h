@@ -198,4 +198,9 @@ int chordal__snapshot_repack(chordal__memory *memory, uint8_t encoding, const ui
                              chordal__dictionary *dictionary, uint64_t cut, chordal__buffer *out, size_t *offsets,
                              const bool *is_state, size_t members, const chordal__limits *limits, chordal_error *error);
 
+/* ---- zlib.c ---- */
+
+/* Whether the zlib that is linked is of the major version compiled against. */
+bool chordal__zlib_fits(void);
+
 #endif
