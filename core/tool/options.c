@@ -1,0 +1,33 @@
+/* options.c: "--name value" among the arguments. */
+#include "tool/tool.h"
+
+const char *tool_option(int *argc, char **argv, const char *name) {
+    for (int i = 0; i + 1 < *argc; i++) {
+        if (strcmp(argv[i], name) != 0) continue;
+        const char *value = argv[i + 1];
+        memmove(&argv[i], &argv[i + 2], (size_t)(*argc - i - 2) * sizeof *argv);
+        *argc -= 2;
+        return value;
+    }
+    return NULL;
+}
+
+uint32_t tool_codec(const char *word) {
+    if (!word || strcmp(word, "binary") == 0) return CHORDAL_CODEC_BINARY;
+    if (strcmp(word, "text") != 0) tool_die("--codec is binary or text", NULL);
+    return CHORDAL_CODEC_TEXT;
+}
+
+uint64_t tool_number(const char *word, uint64_t otherwise) {
+    char *end = NULL;
+    if (!word) return otherwise;
+    unsigned long long number = strtoull(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end) tool_die("not a number among the options", NULL);
+    return number;
+}
+
+void tool_expect(int argc, char **argv, int least, int most, const char *usage) {
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) == 0) tool_usage(usage);
+    if (argc < least || argc > most) tool_usage(usage);
+}
