@@ -11,15 +11,16 @@
 
 #define DIGITS_OF(number) #number
 #define DIGITS(number) DIGITS_OF(number)
-#define TEXT(name, text) "\"" name "\":\"" text "\""
-#define NUMBER(name, number) "\"" name "\":" DIGITS(number)
 
-static const char versions[] = "{" TEXT("chordal", CHORDAL_VERSION) "," NUMBER("abi", CHORDAL_ABI) "," NUMBER(
-    "protocol",
-    CHORDAL_PROTOCOL) "," NUMBER("store",
-                                 CHORDAL_STORE) "," TEXT("sqlite",
-                                                         CHORDAL_SQLITE_VERSION) "," TEXT("zlib",
-                                                                                          CHORDAL_ZLIB_VERSION) "}";
+/* clang-format off */
+static const char versions[] =
+    "{\"chordal\":\"" CHORDAL_VERSION "\""
+    ",\"abi\":" DIGITS(CHORDAL_ABI)
+    ",\"protocol\":" DIGITS(CHORDAL_PROTOCOL)
+    ",\"store\":" DIGITS(CHORDAL_STORE)
+    ",\"sqlite\":\"" CHORDAL_SQLITE_VERSION "\""
+    ",\"zlib\":\"" CHORDAL_ZLIB_VERSION "\"}";
+/* clang-format on */
 
 const char *chordal_versions(void) {
     return versions;
