@@ -13,43 +13,49 @@ static void write_op(chordal__buffer *buffer, uint8_t encoding, const chordal__o
         chordal__binary_op_write(buffer, op, id);
 }
 
-/* In JSON all ops of a part are one array: open it, or open it again. */
-static void open_ops(chordal__buffer *buffer, uint8_t encoding) {
-    if (encoding != CHORDAL__ENCODING_JSON || buffer->failed) return;
-    if (!buffer->len)
-        chordal__buffer_byte(buffer, '[');
-    else
-        buffer->data[buffer->len - 1] = ',';
-    if (!buffer->failed && buffer->len == 2) buffer->len = 1;
+/* In JSON all ops of a part are one array; each is written with a comma behind it, in whose place the array ends. */
+static size_t open_ops(chordal__buffer *buffer, uint8_t encoding) {
+    if (encoding == CHORDAL__ENCODING_JSON) chordal__buffer_byte(buffer, '[');
+    return buffer->len;
 }
 
-/* Each op ends with a comma, in whose place the array ends. */
-static void close_ops(chordal__buffer *buffer, uint8_t encoding) {
+static void close_ops(chordal__buffer *buffer, uint8_t encoding, size_t start) {
     if (encoding != CHORDAL__ENCODING_JSON || buffer->failed) return;
-    if (buffer->len == 1)
-        chordal__buffer_byte(buffer, ']');
-    else
+    if (buffer->len > start)
         buffer->data[buffer->len - 1] = ']';
+    else
+        chordal__buffer_byte(buffer, ']');
+}
+
+static void write_ops(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
+                      const chordal__dictionary *dictionary) {
+    for (size_t i = 0; i < ops->count; i++) write_op(buffer, encoding, &ops->items[i], dictionary);
 }
 
 void chordal__ops_write(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
                         const chordal__dictionary *dictionary) {
-    open_ops(buffer, encoding);
-    for (size_t i = 0; i < ops->count; i++) write_op(buffer, encoding, &ops->items[i], dictionary);
-    close_ops(buffer, encoding);
+    size_t start = open_ops(buffer, encoding);
+    write_ops(buffer, encoding, ops, dictionary);
+    close_ops(buffer, encoding, start);
 }
 
-void chordal__definitions_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
-                                uint64_t from, uint64_t to) {
+static void write_definitions(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
+                              uint64_t from, uint64_t to) {
     bool begins = dictionary->generation_cut > from && dictionary->generation_cut <= to;
-    open_ops(buffer, encoding);
     if (begins) write_op(buffer, encoding, &(chordal__op){.kind = CHORDAL_OP_GENERATION}, NULL);
     for (size_t i = 0; i < dictionary->count; i++) {
         const chordal__dictionary_entry *entry = &dictionary->entries[i];
         if (entry->cut > to || (!begins && entry->cut <= from)) continue;
         write_op(buffer, encoding, &(chordal__op){.kind = CHORDAL_OP_DEFINE, .path = entry->path}, NULL);
     }
-    close_ops(buffer, encoding);
+}
+
+void chordal__change_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
+                           uint64_t from, uint64_t to, const chordal__ops *ops) {
+    size_t start = open_ops(buffer, encoding);
+    write_definitions(buffer, encoding, dictionary, from, to);
+    write_ops(buffer, encoding, ops, dictionary);
+    close_ops(buffer, encoding, start);
 }
 
 /* ---- reading ---- */

@@ -87,8 +87,10 @@ static void scan_escape(chordal__reader *in) {
     }
     in->at++;
     for (int i = 0; unit && i < 4 && !in->failed; i++) {
-        if (hex_value(here(in)) < 0) chordal__token_unexpected(in);
-        else in->at++;
+        if (hex_value(here(in)) < 0)
+            chordal__token_unexpected(in);
+        else
+            in->at++;
     }
 }
 

@@ -160,14 +160,13 @@ const char *chordal__message_word(uint8_t kind);
 
 /* ---- ops_binary.c, ops_json.c: ops in a part ---- */
 
-/* Write ops; `dictionary` NULL: all paths inline. In JSON the buffer holds nothing but this part: ops go on in the
- * array that is there already. */
+/* Write ops, behind what the buffer holds; `dictionary` NULL: all paths inline. */
 void chordal__ops_write(chordal__buffer *buffer, uint8_t encoding, const chordal__ops *ops,
                         const chordal__dictionary *dictionary);
-/* Write the definitions that a reader needs who is at `from` and is taken to `to` (a GENERATION and all, or those made
- * in between), before the ops of a change: chordal__ops_write into the same buffer follows. */
-void chordal__definitions_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
-                                uint64_t from, uint64_t to);
+/* Write the change that takes a reader from cut `from` to `to`, the present one: first the definitions that it needs (a
+ * GENERATION and all, or those made in between), then the ops. */
+void chordal__change_write(chordal__buffer *buffer, uint8_t encoding, const chordal__dictionary *dictionary,
+                           uint64_t from, uint64_t to, const chordal__ops *ops);
 /* Read all ops of a part, or of what a packed record holds. `dictionary` NULL: only inline paths, ASSIGN allowed; else
  * DEFINE and GENERATION are carried out at `cut` and not returned, ASSIGN is refused. `ops` is empty before. On failure
  * it is cleared (definitions made so far stay: the stream is given up). Positions count from `data`. Codes: SYNTAX,
