@@ -69,8 +69,8 @@ export class Core {
     // ---- memory ----
 
     refresh() {
-        const buffer = this.memory.buffer;
-        if (this.u8.buffer === buffer) return;
+        if (this.u8.length !== 0) return; // growing detaches
+        const { buffer } = this.memory;
         this.u8 = new Uint8Array(buffer);
         this.words = new Uint32Array(buffer);
         this.view = new DataView(buffer);

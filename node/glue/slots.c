@@ -1,10 +1,25 @@
 /* slots.c: handles. A slot belongs to one external from its birth to its finalizer, also when closed before. */
 #include "slots.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define NO_SLOT UINT32_MAX
+#define INDEX_BITS (sizeof(uintptr_t) == 8 ? 24 : 16)
+#define MOST_SLOTS ((uint32_t)1 << INDEX_BITS)
+#define ADDRESS_BITS (sizeof(uintptr_t) == 8 ? 48 : 32) /* an engine may use the bits above */
+
+/* What an external holds: the slot's number, sealed with the addon's address against those of other addons. */
+static uintptr_t seal(const addon *self, uint32_t index) {
+    uintptr_t address = (uintptr_t)self / sizeof(max_align_t) << INDEX_BITS;
+    return (address & (((uintptr_t)1 << (ADDRESS_BITS - 1)) - 1)) | index;
+}
+
+static uint32_t unseal(const addon *self, const void *sealed) {
+    uintptr_t index = (uintptr_t)sealed - seal(self, 0);
+    return index < self->slots_len ? (uint32_t)index : NO_SLOT;
+}
 
 static void slot_close(addon *self, uint32_t index) {
     addon_slot *slot = &self->slots[index];
@@ -26,7 +41,7 @@ void slots_end(addon *self) {
 /* Externals are finalized by the garbage collector, or when the environment ends, before or after the addon. */
 static void slot_finalize(napi_env env, void *data, void *hint) {
     addon *self = hint;
-    uint32_t index = (uint32_t)((uintptr_t)data - 1);
+    uint32_t index = unseal(self, data);
     (void)env;
     slot_close(self, index);
     self->slots[index].next = self->first_free;
@@ -42,7 +57,7 @@ static uint32_t slot_take(addon *self) {
     }
     if (self->slots_len == self->slots_room) {
         uint32_t room = self->slots_room ? self->slots_room * 2 : 8;
-        addon_slot *slots = room < NO_SLOT / 2 ? realloc(self->slots, room * sizeof *slots) : NULL;
+        addon_slot *slots = room <= MOST_SLOTS ? realloc(self->slots, room * sizeof *slots) : NULL;
         if (!slots) return NO_SLOT;
         self->slots = slots, self->slots_room = room;
     }
@@ -58,7 +73,7 @@ napi_value give_handle(frame *call, uint32_t kind, void *pointer) {
         return give_error(call, CHORDAL_E_NOMEM);
     }
     self->slots[index] = (addon_slot){pointer, kind, 0};
-    if (napi_create_external(call->env, (void *)((uintptr_t)index + 1), slot_finalize, self, &external) != napi_ok) {
+    if (napi_create_external(call->env, (void *)seal(self, index), slot_finalize, self, &external) != napi_ok) {
         slot_close(self, index);
         self->slots[index].next = self->first_free;
         self->first_free = index + 1;
@@ -72,8 +87,8 @@ static bool read_slot(frame *call, size_t at, uint32_t kind, addon_slot **out) {
     addon *self = call->addon;
     void *data = NULL;
     if (napi_get_value_external(call->env, call->arguments[at], &data) == napi_ok) {
-        uintptr_t index = (uintptr_t)data - 1;
-        if (index < self->slots_len && self->slots[index].kind == kind) {
+        uint32_t index = unseal(self, data);
+        if (index != NO_SLOT && self->slots[index].kind == kind) {
             *out = &self->slots[index];
             return true;
         }
