@@ -42,19 +42,21 @@ def version():
 
 
 def npm():
-    """Assemble node/ and wasm/ in build/npm, and pack it."""
+    """Lay the files of packages/npm.json out as they lie here, in build/npm, and pack them."""
     fresh("*.tgz")
     folder = ROOT / "build" / "npm"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    manifest = json.loads((ROOT / "node" / "package.json").read_text()) | {"version": version()}
-    manifest.pop("private", None)
-    (folder / "package.json").write_text(json.dumps(manifest, indent=2) + "\n")
-    for name in manifest["files"]:
-        source = ROOT / "node" / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, folder / name)
-    shutil.copy(ROOT / "README.md", folder)
+    manifest = json.loads((ROOT / "packages" / "npm.json").read_text())
+    for pattern in [*manifest["files"], "README.md"]:
+        found = sorted(ROOT.glob(pattern))
+        if not found:
+            sys.exit(f"{pattern} is not built")
+        for path in found:
+            target = folder / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, target)
+    (folder / "package.json").write_text(json.dumps(manifest | {"version": version()}, indent=2) + "\n")
     subprocess.run(["npm", "pack", "--silent", "--pack-destination", DIST], cwd=folder, check=True)
 
 
