@@ -93,7 +93,9 @@ STAGES = [
     ),
     Stage("browser", FULL, ["native", "bindings", "wasm"], node_programs("tests/browser/*.test.mjs"), False),
     Stage("interop", FULL, ["native", "bindings", "wasm"], python_programs("tests/interop/test_*.py"), False),
-    Stage("packages", FULL, ["bindings", "wasm", "packages"], python_programs("tests/packages/test_*.py"), False),
+    Stage(
+        "packages", FULL, ["native", "bindings", "wasm", "packages"], python_programs("tests/packages/test_*.py"), False
+    ),
     Stage("valgrind", DEEP, ["native"], c_programs("release", "unit", "fault", before=VALGRIND)),
 ]
 
