@@ -1,0 +1,54 @@
+"""Chordal: live objects, shared between hosts.
+
+A *host* provides *objects*, whose state is JSON documents and values derived from them, and holds *references* to
+objects of other hosts, whose state it sees as local, immutable values that follow every commit, and whose methods it
+calls. See docs/guide/python.md.
+"""
+
+from ._core import versions
+from .call import Call
+from .draft import DraftDict, DraftList
+from .errors import Cancelled, ChordalError, DeadlineError, DeriveError, MethodError, OutcomeUnknown
+from .frame import Frame
+from .host import Host, connect
+from .link import Link, Server
+from .memory import pair
+from .object import Object, derive, document, method
+from .reference import Frames, Member, Reference, Watch
+from .transaction import Ticket, Transaction
+from .values import FrozenDict, FrozenList, Value, freeze
+
+__version__ = versions()["chordal"]
+
+__all__ = [
+    "Call",
+    "Cancelled",
+    "ChordalError",
+    "DeadlineError",
+    "DeriveError",
+    "DraftDict",
+    "DraftList",
+    "Frame",
+    "Frames",
+    "FrozenDict",
+    "FrozenList",
+    "Host",
+    "Link",
+    "Member",
+    "MethodError",
+    "Object",
+    "OutcomeUnknown",
+    "Reference",
+    "Server",
+    "Ticket",
+    "Transaction",
+    "Value",
+    "Watch",
+    "connect",
+    "derive",
+    "document",
+    "freeze",
+    "method",
+    "pair",
+    "versions",
+]

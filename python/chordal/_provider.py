@@ -1,0 +1,220 @@
+"""The providing side of a host: its objects, the calls they serve, their derives and commits."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from . import _packed, _records
+from .call import Call
+from .errors import ChordalError, MethodError, error_of
+from .object import Derive, Method, Object
+from .transaction import Ticket, Transaction
+from .values import FrozenDict, freeze
+
+if TYPE_CHECKING:
+    from .host import Host
+
+log = logging.getLogger("chordal")
+
+INTERNAL = "internal"  # what others learn of a fault of the program
+
+
+class Provider:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.core = host._core
+        self.types: dict[int, type[Object]] = {}
+        self.numbers: dict[str, int] = {}
+        self.objects: dict[int, Object] = {}
+        self.calls: dict[int, Call] = {}
+        self.tickets: dict[int, tuple[Ticket, list[tuple[Object, int]]]] = {}
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.settle_polls = 0  # how often derives may have to be asked for after a commit
+
+    # ---- types and objects ----
+
+    def provide(self, kind: type[Object]) -> None:
+        number = self.core.type_provide(kind.declaration())
+        self.types[number] = kind
+        self.numbers[kind.type_name] = number
+        self.settle_polls = max(self.settle_polls, _derive_depth(kind))
+
+    def object(self, name: str, params: FrozenDict) -> Object:
+        number = self.core.object_get(_packed.text_bytes(name), _packed.pack(params))
+        return self._instance(number, self.numbers[name], params)
+
+    def _instance(self, number: int, type: int, params: FrozenDict) -> Object:
+        instance = self.objects.get(number)
+        if instance is None:
+            instance = self.objects[number] = self.types[type]._make(self.host, number, params)
+        return instance
+
+    def on_object(self, event: _records.ObjectEvent) -> None:
+        if event.state == _records.OBJECT_MADE:
+            instance = self._instance(event.object, event.type, _packed.unpack(event.params))
+            if type(instance).start is not Object.start:
+                self._run(self._start(instance))
+            return
+        gone = self.objects.pop(event.object, None)
+        if gone is not None:
+            gone.retired()
+
+    async def _start(self, instance: Object) -> None:
+        try:
+            outcome = instance.start()
+            if inspect.isawaitable(outcome):
+                await outcome
+            reason = MethodError("", "")
+        except Exception as error:
+            reason = _told(error, f"{instance!r}.start")
+        if instance._id in self.objects:
+            self.core.object_start(instance._id, reason.name, reason.detail)
+            self.host._wake()
+
+    # ---- calls ----
+
+    def on_call(self, event: _records.CallEvent) -> None:
+        instance = self.objects[event.object]
+        member = type(instance).type_members[event.member]
+        assert isinstance(member, Method)
+        call = Call(self, event.call, instance, event.origin)
+        self.calls[event.call] = call
+        try:
+            bound = member.signature.bind(instance, call, *_packed.unpack(event.arguments))
+        except TypeError as error:
+            return self._fail(call, MethodError("arguments", str(error)))
+        try:
+            result = member.function(*bound.args)
+        except Exception as error:
+            return self._fail(call, _told(error, f"{instance!r}.{member.name}"))
+        if inspect.isawaitable(result):
+            self._run(self._serve(call, member, result))
+        else:
+            self._answer(call, member, result)
+
+    async def _serve(self, call: Call, member: Method, result: Awaitable[Any]) -> None:
+        try:
+            value = await result
+        except asyncio.CancelledError:
+            if self.calls.pop(call._id, None) is not None and not self.core.closed:
+                self.core.call_drop(call._id)
+            raise
+        except Exception as error:
+            self._fail(call, _told(error, f"{call.object!r}.{member.name}"))
+        else:
+            self._answer(call, member, value)
+
+    def _answer(self, call: Call, member: Method, value: Any) -> None:
+        if self.calls.pop(call._id, None) is None or self.core.closed:
+            return
+        try:
+            if isinstance(value, (bytes, bytearray, memoryview)):
+                self.core.call_answer(call._id, 0, bytes(value))
+            else:
+                self.core.call_answer(call._id, _records.FORMAT_PACKED, _packed.pack(value))
+        except ChordalError as error:
+            self.calls[call._id] = call
+            return self._fail(call, _told(error, f"the result of {call.object!r}.{member.name}"))
+        self.host._wake()
+
+    def _fail(self, call: Call, error: MethodError) -> None:
+        if self.calls.pop(call._id, None) is None or self.core.closed:
+            return
+        try:
+            self.core.call_fail(call._id, error.name, error.detail)
+        except ChordalError:
+            log.exception("a method's error could not be told")
+            self.core.call_drop(call._id)
+        self.host._wake()
+
+    def on_cancel(self, event: _records.CancelEvent) -> None:
+        call = self.calls.get(event.call)
+        if call is not None:
+            call.cancelled.set()
+
+    def _run(self, work: Any) -> None:
+        task = self.host._loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    # ---- derives ----
+
+    def on_compute(self, event: _records.ComputeEvent) -> None:
+        instance = self.objects.get(event.object)
+        if instance is None:  # its OBJECT event comes behind this one
+            self.core.compute_fail(event.compute, INTERNAL, "")
+            return
+        member = type(instance).type_members[event.member]
+        assert isinstance(member, Derive)
+        try:
+            value = freeze(member.function(instance))
+            self.core.compute_answer(event.compute, _packed.pack(value))
+            instance._values[event.member] = value
+        except Exception as error:
+            told = _told(error, f"{instance!r}.{member.name}")
+            self.core.compute_fail(event.compute, told.name, told.detail)
+
+    # ---- commits ----
+
+    def transaction(self, instance: Object | None, call: int) -> Transaction:
+        return Transaction(self, instance, call)
+
+    def commit(self, transaction: Transaction) -> Ticket:
+        """Bring a transaction to the core in one crossing, and let what depends on it settle."""
+        self.core._enter()
+        ticket = Ticket()
+        changes = transaction._packed()
+        if not changes:
+            ticket._settle(0)
+            return ticket
+        call = transaction._call if transaction._call in self.calls else 0
+        number = self.core.commit(call, changes)
+        touched = []
+        for draft in transaction._drafts():
+            for document in draft._documents.values():
+                draft._instance._values[document.member] = document.value
+                touched.append((draft._instance, document.member))
+        self.tickets[number] = (ticket, touched)
+        self.host._pump.settle(self.settle_polls)
+        return ticket
+
+    def on_ticket(self, event: _records.TicketEvent) -> None:
+        ticket, touched = self.tickets.pop(event.ticket)
+        if event.code:
+            for instance, member in touched:  # the tips fell back
+                instance._values.pop(member, None)
+            ticket._settle(0, error_of(event.code, event.detail))
+        else:
+            ticket._settle(event.commit)
+
+    # ---- the end ----
+
+    def close(self, error: ChordalError) -> None:
+        for task in self.tasks:
+            task.cancel()
+        for ticket, _ in self.tickets.values():
+            ticket._settle(0, error)
+        self.tickets.clear()
+        self.calls.clear()
+        self.objects.clear()
+
+
+def _told(error: Exception, where: str) -> MethodError:
+    """What others are told of an exception: a MethodError as it is, of all else nothing."""
+    if isinstance(error, MethodError) and error.name:
+        return error
+    log.error("%s failed", where, exc_info=error)
+    return MethodError(INTERNAL, "the provider failed")
+
+
+def _derive_depth(kind: type[Object]) -> int:
+    """How many rounds of computing a change of a type's documents may take."""
+    depths: dict[str, int] = {}
+    for member in kind.type_members:
+        if isinstance(member, Derive):
+            depths[member.name] = 1 + max((depths.get(source, 0) for source in member.sources), default=0)
+    return max(depths.values(), default=0)

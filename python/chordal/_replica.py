@@ -1,0 +1,221 @@
+"""What a host keeps of one object that it holds: its state, and the values, patched by ops. Nothing of it is kept in
+the core as well. All references to the same object share one replica."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _ops, _packed, _records
+from .errors import ChordalError, DeriveError, error_of
+from .frame import Frame
+from .patch import patch
+
+if TYPE_CHECKING:
+    from .host import Host
+
+log = logging.getLogger("chordal")
+
+STATES = {
+    _records.REFERENCE_PENDING: "pending",
+    _records.REFERENCE_LIVE: "live",
+    _records.REFERENCE_DOWN: "down",
+    _records.REFERENCE_FAILED: "failed",
+    _records.REFERENCE_RETIRED: "retired",
+    _records.REFERENCE_REVOKED: "revoked",
+    _records.REFERENCE_RELEASED: "released",
+}
+
+
+class Follower(Protocol):
+    """Who gets the frames of a member."""
+
+    def _deliver(self, frame: Frame) -> None: ...
+    def _lags(self) -> bool: ...
+    def _end(self, error: ChordalError | None) -> None: ...
+
+
+class Replica:
+    def __init__(self, host: Host, number: int, manual: bool) -> None:
+        self.host = host
+        self.id = number
+        self.manual = manual
+        self.state = "pending"
+        self.reason: ChordalError | None = None
+        self.names: dict[str, int] | None = None  # members, once the object was live
+        self.labels: list[str] = []
+        self.states: set[int] = set()  # the documents and derives among them
+        self.values: dict[int, Any] = {}
+        self.errors: dict[int, ChordalError | None] = {}
+        self.commit = 0
+        self.followers: dict[str, weakref.WeakKeyDictionary[Any, None]] = {}
+        self.watches: set[Any] = set()  # followers that go on when nobody keeps them
+        self.waiting: list[asyncio.Future[None]] = []
+        self.untaken = False
+        self.finalizer = weakref.finalize(self, _give_back, host._core, host._pump, number)
+        self.finalizer.atexit = False
+
+    # ---- state ----
+
+    def on_reference(self, event: _records.ReferenceEvent) -> None:
+        self.state = STATES[event.state]
+        self.reason = error_of(event.code, event.detail) if event.code else None
+        if event.state == _records.REFERENCE_LIVE:
+            self._bind(_packed.unpack(event.members))
+        self._wake()
+        error = self.dead()
+        if error is not None:
+            self.end(None if self.state == "retired" else error)
+
+    def _bind(self, table: list[list[Any]]) -> None:
+        names = {row[0]: index for index, row in enumerate(table)}
+        if names == self.names:
+            return
+        self.names = names
+        self.labels = list(names)
+        self.states = {index for index, row in enumerate(table) if row[1] != _records.MEMBER_METHOD}
+        for name, followers in list(self.followers.items()):
+            index = names.get(name, -1)
+            if index not in self.states:
+                self._end(followers, ChordalError("no_member", f"the object has no document or derive {name}"))
+            elif index in self.values:
+                self._hand(followers, self.snapshot(index))
+
+    def dead(self) -> ChordalError | None:
+        """Why the object can be held no longer."""
+        if self.state in ("failed", "retired", "revoked"):
+            return self.reason or ChordalError(self.state if self.state != "failed" else "state")
+        if self.state == "released":
+            return self.reason or ChordalError("released")
+        return None
+
+    def _wake(self) -> None:
+        if self.state in ("pending", "down"):
+            return
+        waiting, self.waiting = self.waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def live(self) -> None:
+        while self.state != "live":
+            error = self.dead()
+            if error is not None:
+                raise error
+            future: asyncio.Future[None] = self.host._loop().create_future()
+            self.waiting.append(future)
+            await future
+
+    # ---- values ----
+
+    def member(self, name: str) -> int | None:
+        """The number of a document or derive; None while the object was never live. Raises NO_MEMBER."""
+        if self.names is None:
+            return None
+        index = self.names.get(name, -1)
+        if index not in self.states:
+            raise ChordalError("no_member", f"the object has no document or derive {name}")
+        return index
+
+    def snapshot(self, index: int) -> Frame:
+        return Frame(self.values.get(index), self.commit, None, False, self.errors.get(index))
+
+    def on_frame(self, event: _records.FrameEvent) -> None:
+        member = event.member
+        whole = bool(event.flags & _records.FRAME_SNAPSHOT)
+        try:
+            value = patch(None if whole else self.values.get(member), event.ops)
+        except (ChordalError, LookupError) as error:
+            log.warning("an op did not apply, the whole value is asked for: %s", error)
+            self.host._core.watch_reset(self.id)
+            return
+        self.values[member] = value
+        self.commit = event.commit
+        self.errors[member] = self._derive_error(member, event)
+        self.untaken = self.manual
+        name = self.labels[member] if member < len(self.labels) else ""
+        if name in self.followers:
+            folded = bool(event.flags & _records.FRAME_FOLDED)
+            ops = None if whole else event.ops
+            self._hand(self.followers[name], Frame(value, event.commit, ops, folded, self.errors[member]))
+        if self.untaken:
+            self.host._pump.after(self.take)
+
+    def _derive_error(self, member: int, event: _records.FrameEvent) -> ChordalError | None:
+        if not event.code:
+            return None
+        told = _ops.last_error(event.ops)
+        before = self.errors.get(member)
+        if told is None and before is not None:
+            return before
+        return DeriveError(told[0] if told else "compute", event.detail)
+
+    # ---- who follows ----
+
+    def follow(self, name: str, follower: Any, for_good: bool) -> None:
+        error = self.dead()
+        if error is not None:
+            raise error
+        index = self.member(name)
+        self.followers.setdefault(name, weakref.WeakKeyDictionary())[follower] = None
+        if for_good:
+            self.watches.add(follower)
+            self.host._watched.add(self)
+        if index is not None and index in self.values:
+            self._hand([follower], self.snapshot(index))
+
+    def unfollow(self, name: str, follower: Any) -> None:
+        followers = self.followers.get(name)
+        if followers is not None:
+            followers.pop(follower, None)
+            if not followers:
+                del self.followers[name]
+        self.watches.discard(follower)
+        if not self.watches:
+            self.host._watched.discard(self)
+        self.take()
+
+    def _hand(self, followers: Iterable[Any], frame: Frame) -> None:
+        for follower in list(followers):
+            follower._deliver(frame)
+
+    def take(self) -> None:
+        """Tell the core that the frames were taken, once all followers have."""
+        if not self.untaken or self.host._core.closed or self.state == "released":
+            return
+        if any(follower._lags() for followers in self.followers.values() for follower in followers):
+            return
+        self.untaken = False
+        self.host._core.watch_take(self.id)
+        self.host._wake()
+
+    def _end(self, followers: Iterable[Any], error: ChordalError | None) -> None:
+        for follower in list(followers):
+            follower._end(error)
+
+    def end(self, error: ChordalError | None) -> None:
+        """No more frames will come."""
+        for followers in list(self.followers.values()):
+            self._end(followers, error)
+        self.followers.clear()
+        self.watches.clear()
+        self.host._watched.discard(self)
+
+    def release(self, reason: ChordalError | None = None) -> None:
+        """Give the object back. The last values stay readable."""
+        if self.state == "released":
+            return
+        self.state = "released"
+        self.reason = reason
+        self.finalizer()
+        self._wake()
+        self.end(reason)
+
+
+def _give_back(core: Any, pump: Any, number: int) -> None:
+    """Also called by the garbage collector, on any thread."""
+    core.release(number)
+    pump.nudge()

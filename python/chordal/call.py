@@ -1,0 +1,35 @@
+"""The context of one call that a provided object serves."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING
+
+from .object import Object
+from .transaction import Transaction
+
+if TYPE_CHECKING:
+    from ._provider import Provider
+
+
+class Call:
+    """What a method gets as its first argument."""
+
+    def __init__(self, provider: Provider, number: int, instance: Object, origin: int) -> None:
+        self._provider = provider
+        self._id = number
+        self.object = instance
+        """The object that was called."""
+        self.origin = origin
+        """Which session called: a number that is the same for all calls of one session; 0 is this host."""
+        self.cancelled = asyncio.Event()
+        """Set when the caller no longer wants the answer. The method may go on; its answer is dropped."""
+
+    def transaction(self) -> Transaction:
+        """A transaction on behalf of this call: its result reaches the caller after the change."""
+        return self._provider.transaction(self.object, self._id)
+
+    def new_id(self) -> str:
+        """A short random text, unique for all purposes: 96 bits."""
+        return secrets.token_urlsafe(12)

@@ -1,0 +1,59 @@
+"""The edges: which transport an address means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from . import _records
+from .errors import ChordalError
+from .link import Dial, Server
+
+if TYPE_CHECKING:
+    from .host import Host
+
+CODECS = {"binary": _records.CODEC_BINARY, "json": _records.CODEC_TEXT}
+
+
+def flags(offer: bool, route_offers: bool, serve: bool) -> int:
+    return (
+        (_records.LINK_OFFER if offer else 0)
+        | (_records.LINK_ROUTE_OFFERS if route_offers else 0)
+        | (0 if serve else _records.LINK_NO_SERVE)
+    )
+
+
+def dialler(url: str, codec: str, options: dict[str, Any]) -> Dial:
+    """How to reach an address."""
+    if codec not in CODECS:
+        raise ChordalError("invalid", f"{codec} is no codec: binary or json")
+    if url.startswith(("ws://", "wss://")):
+        from . import websocket
+
+        return websocket.dialler(url, CODECS[codec], options)
+    if url.startswith("ipc:"):
+        from . import ipc
+
+        if codec != "binary":
+            raise ChordalError("invalid", "a pipe carries the binary codec only")
+        return ipc.dialler(_path(url), options)
+    raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
+
+
+async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
+    if url.startswith(("ws://", "wss://")):
+        from . import websocket
+
+        return await websocket.listen(host, url, origins, flags, options)
+    if url.startswith("ipc:"):
+        from . import ipc
+
+        return await ipc.listen(host, _path(url), flags, options)
+    raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
+
+
+def _path(url: str) -> str:
+    path = url[len("ipc:") :]
+    if not path:
+        raise ChordalError("invalid", "ipc: needs a path")
+    return path

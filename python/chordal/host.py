@@ -1,0 +1,357 @@
+"""Hosts: what provides objects, holds those of others, and is linked with other hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from . import _packed, _records
+from ._core import Core
+from ._provider import Provider
+from ._pump import Pump
+from ._replica import Replica
+from .errors import ChordalError, call_error, closed
+from .link import Link, Server
+from .object import Object, TypeLike, type_of
+from .reference import Reference
+from .transaction import Transaction
+from .values import freeze
+
+_Answer = TypeVar("_Answer")
+_TRIES = 16  # of a transaction that is run again on conflict
+
+
+class Host:
+    """One runtime instance: the types that it provides, the objects it holds, its links.
+
+    `types`: subclasses of :class:`chordal.Object` to provide. `limits` are the core's options by name, such as
+    ``memory_limit=1 << 28`` or ``window_messages=8`` (bytes, counts, milliseconds; docs/api.md). Raises ChordalError
+    INVALID or NOMEM.
+
+    A host lives on the event loop, and on the thread, that it is first used on: from another thread everything raises
+    ChordalError BUSY, in a forked process FORKED, after :meth:`close` CLOSED. Use it as a context,
+    ``async with chordal.Host(…) as host``, or close it yourself; things may be closed in any order.
+    """
+
+    def __init__(self, *, types: Iterable[type[Object]] = (), **limits: int) -> None:
+        self._core = Core(limits)
+        self._provider = Provider(self)
+        self._pump = Pump(self._core, self._handlers())
+        self._pump.on_new_loop = self._on_new_loop
+        self._replicas: weakref.WeakValueDictionary[int, Replica] = weakref.WeakValueDictionary()
+        self._shared: weakref.WeakValueDictionary[Any, Replica] = weakref.WeakValueDictionary()
+        self._watched: set[Replica] = set()
+        self._calls: dict[int, tuple[asyncio.Future[Any], Replica]] = {}
+        self._links: dict[int, Link] = {}
+        self._servers: set[Server] = set()
+        self._finalizer = weakref.finalize(self, _forgotten, self._core, os.getpid())
+        self._finalizer.atexit = False
+        for kind in types:
+            self.provide(kind)
+
+    def _handlers(self) -> dict[type, Callable[[Any], None]]:
+        return {
+            _records.LinkEvent: lambda event: self._to_link(event.link, "_on_state", event),
+            _records.OutputEvent: lambda event: self._to_link(event.link, "_on_output"),
+            _records.ReferenceEvent: self._on_reference,
+            _records.FrameEvent: self._on_frame,
+            _records.ObjectEvent: self._provider.on_object,
+            _records.CallEvent: self._provider.on_call,
+            _records.CancelEvent: self._provider.on_cancel,
+            _records.ResultEvent: self._on_result,
+            _records.TicketEvent: self._provider.on_ticket,
+            _records.ComputeEvent: self._provider.on_compute,
+        }
+
+    # ---- providing ----
+
+    def provide(self, kind: type[Object]) -> None:
+        """Provide a type. Raises ChordalError EXISTS (the name is taken), INVALID (with words)."""
+        if not (isinstance(kind, type) and issubclass(kind, Object) and kind.type_name):
+            raise ChordalError("type", "a type is a subclass of chordal.Object")
+        self._core._enter()
+        self._provider.provide(kind)
+        self._wake_if_running()
+
+    def object(self, kind: TypeLike, params: Mapping[str, Any] | None = None, /, **named: Any) -> Any:
+        """The object of a type that this host provides, as an instance of its class; made if there is none. It counts
+        as held until its ``release()``. Raises ChordalError NO_TYPE, PARAMS."""
+        address = freeze({**(params or {}), **named})
+        instance = self._provider.object(type_of(kind), address)
+        self._wake()
+        return instance
+
+    def transaction(self) -> Transaction:
+        """A transaction over objects of this host: ``with host.transaction() as t: t.of(notes).list[…] = …``."""
+        self._core._enter()
+        return self._provider.transaction(None, 0)
+
+    async def transact(self, function: Callable[[Transaction], Awaitable[_Answer] | _Answer]) -> _Answer:
+        """Run `function` with a transaction, commit, wait until it is through, and answer what the function did. On
+        CONFLICT it is all run again, so the function must have no other effect. May be ``async``."""
+        for attempt in range(_TRIES):
+            try:
+                with self.transaction() as t:
+                    answer: Any = function(t)
+                    if isinstance(answer, Awaitable):
+                        answer = await answer
+                await t.ticket
+                return answer  # type: ignore[no-any-return]
+            except ChordalError as error:
+                if error.name != "conflict" or attempt == _TRIES - 1:
+                    raise
+        raise AssertionError
+
+    # ---- holding ----
+
+    def get(
+        self,
+        kind: TypeLike,
+        params: Mapping[str, Any] | None = None,
+        /,
+        *,
+        link: Link | None = None,
+        version: int = 0,
+        manual: bool = False,
+        **named: Any,
+    ) -> Reference:
+        """A reference to an object: ``host.get("notes", board="lunch")``, or with a mapping for params that are no
+        keywords. The object is this host's own if it provides the type, else it is asked for over `link`, by default
+        the first link that this host connected. Answers at once; ``await ref.live()`` waits for the values.
+
+        `version`: the type's, 0 any. `manual`: values move only as fast as ``frames()`` are taken, and the provider
+        folds what waits. Raises ChordalError NO_TYPE (nowhere to ask), CLOSED (the link), PARAMS and the errors of
+        values."""
+        name = type_of(kind)
+        address = freeze({**(params or {}), **named})
+        packed = _packed.pack(address)
+        key = (link._id if link else 0, name, version, manual, _packed.pack(sorted(address.items())))
+        replica = self._shared.get(key)
+        if replica is None or replica.state in ("released", "retired"):
+            replica = self._hold(key[0], name, version, manual, packed)
+            self._shared[key] = replica
+        return Reference(replica, name, address)
+
+    def _hold(self, link: int, name: str, version: int, manual: bool, params: bytes) -> Replica:
+        flags = _records.REFERENCE_KEPT | (_records.REFERENCE_MANUAL if manual else 0)
+        number = self._core.reference_get(link, _packed.text_bytes(name), version, flags, params)
+        replica = Replica(self, number, manual)
+        self._replicas[number] = replica
+        self._wake()
+        return replica
+
+    def _release(self, replica: Replica) -> None:
+        replica.release()
+        self._replicas.pop(replica.id, None)
+        self._wake_if_running()
+
+    def _on_reference(self, event: _records.ReferenceEvent) -> None:
+        replica = self._replicas.get(event.reference)
+        if replica is not None:
+            replica.on_reference(event)
+
+    def _on_frame(self, event: _records.FrameEvent) -> None:
+        replica = self._replicas.get(event.watch)
+        if replica is not None:
+            replica.on_frame(event)
+
+    # ---- calls ----
+
+    def _call(
+        self, replica: Replica, method: str, arguments: tuple[Any, ...], timeout: float | None
+    ) -> asyncio.Future[Any]:
+        if replica.state == "released":
+            raise ChordalError("released")
+        packed = _packed.pack_arguments(arguments)
+        milliseconds = 0 if timeout is None else max(1, round(timeout * 1000))
+        future = self._loop().create_future()
+        number = self._core.call_start(replica.id, _packed.text_bytes(method), packed, milliseconds)
+        self._calls[number] = (future, replica)
+        future.add_done_callback(lambda future: self._cancel(number, future))
+        self._wake()
+        return future
+
+    def _cancel(self, number: int, future: asyncio.Future[Any]) -> None:
+        if future.cancelled() and number in self._calls and not self._core.closed:
+            self._core.call_cancel(number)
+            self._wake()
+
+    def _on_result(self, event: _records.ResultEvent) -> None:
+        self._core.gone(event.call)
+        future, _ = self._calls.pop(event.call)
+        if future.done():
+            return
+        if event.code:
+            future.set_exception(call_error(event.code, event.name, event.detail))
+        else:
+            future.set_result(_packed.unpack(event.value))
+
+    # ---- links ----
+
+    def connect(
+        self,
+        url: str,
+        *,
+        codec: str = "binary",
+        offer: bool = False,
+        route_offers: bool = False,
+        serve: bool = True,
+        **options: Any,
+    ) -> Link:
+        """Link with the host that listens at `url`, "ws://host:port/path", "wss://…" or "ipc:/path", again and again
+        until the link is closed. `codec`: "binary", or "json" (WebSocket only). `offer`: offer the types that this
+        host provides to the peer, for others to reach through it. `route_offers`: reach what the peer offers through
+        it. `serve`: whether the peer may hold this host's objects. Other options are the transport's (``ssl=…``).
+        Raises ChordalError INVALID."""
+        from . import edge
+
+        flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve)
+        dial = edge.dialler(url, codec, options)
+        link = Link(self, self._core.link_open(flags), url, dial)
+        self._links[link._id] = link
+        self._wake()
+        return link
+
+    async def listen(
+        self,
+        url: str,
+        *,
+        origins: Iterable[str] | str = (),
+        offer: bool = False,
+        route_offers: bool = False,
+        serve: bool = True,
+        **options: Any,
+    ) -> Server:
+        """Accept links at "ws://host:port" (port 0: any) or "ipc:/path". A browser page may connect when it comes
+        from the server's own address, or from one of `origins` ("*": from anywhere). The rest is as for
+        :meth:`connect`. Raises OSError when the address is taken, ChordalError INVALID."""
+        from . import edge
+
+        self._core._enter()
+        server = await edge.listen(self, url, origins, edge.flags(offer, route_offers, serve), options)
+        self._servers.add(server)
+        return server
+
+    async def serve(self, url: str, **options: Any) -> None:
+        """Listen, as :meth:`listen` does, until cancelled."""
+        server = await self.listen(url, **options)
+        await server.serve_forever()
+
+    def _accept(self, flags: int, url: str) -> Link:
+        link = Link(self, self._core.link_open(flags), url, None)
+        self._links[link._id] = link
+        return link
+
+    def _to_link(self, number: int, handler: str, *arguments: Any) -> None:
+        link = self._links.get(number)
+        if link is not None:
+            getattr(link, handler)(*arguments)
+
+    # ---- the rest ----
+
+    @property
+    def run(self) -> str:
+        """The random name of this opening of the host: 32 hexadecimal digits."""
+        return self._core.run().hex()
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What the core counted: memory, messages, bytes, commits, crossings (`entries`) … (docs/api.md)."""
+        return self._core.counters()
+
+    @property
+    def closed(self) -> bool:
+        return self._core.closed
+
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        return self._pump.loop()
+
+    def _wake(self) -> None:
+        self._pump.wake()
+
+    def _wake_if_running(self) -> None:
+        try:
+            self._pump.wake()
+        except RuntimeError:
+            pass  # the first use on a loop wakes it
+
+    def _act(self, function: Callable[..., None], *arguments: Any) -> None:
+        function(*arguments)
+        self._wake()
+
+    def _on_new_loop(self) -> None:
+        """The loop was closed under the host, with all transports: go on in the new one."""
+        self._core.adopt()
+        for link in list(self._links.values()):
+            link._transport_gone()
+
+    async def close(self) -> None:
+        """Say bye on all links, then close: every call still waiting raises CLOSED, references are released, iterations
+        end. Closing twice is allowed."""
+        if self._core.closed:
+            return
+        self._core._enter()
+        for server in list(self._servers):
+            server.close()
+        try:
+            await self._say_bye()
+        finally:
+            self._close_now()
+
+    async def _say_bye(self) -> None:
+        """Give the links a moment to send what waits."""
+        tasks = [link._task for link in self._links.values() if link._task is not None]
+        for link in list(self._links.values()):
+            link.close()
+        if tasks:
+            await asyncio.wait(tasks, timeout=1)
+
+    def _close_now(self) -> None:
+        if self._core.closed:
+            return
+        error = closed("host")
+        self._pump.stop()
+        for link in list(self._links.values()):
+            link._abandon()
+        self._links.clear()
+        for future, _ in self._calls.values():
+            if not future.done() and not future.get_loop().is_closed():
+                future.set_exception(error)
+                future.exception()  # nobody has to ask for it
+        self._calls.clear()
+        self._provider.close(error)
+        for replica in [*self._replicas.values()]:
+            replica.release(error)
+        self._core.close()
+
+    async def __aenter__(self) -> Host:
+        self._core._enter()
+        self._wake()
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<Host {'closed' if self.closed else self.run}>"
+
+
+def _forgotten(core: Core, process: int) -> None:
+    """The garbage collector found a host that was not closed; nothing uses it any more."""
+    if os.getpid() == process and not core.closed:
+        core.adopt()
+        core.close()
+
+
+def connect(
+    url: str, *, types: Iterable[type[Object]] = (), codec: str = "binary", offer: bool = False, **limits: int
+) -> Host:
+    """A host that is linked with the one at `url`, and links again when the link is lost: ``async with
+    chordal.connect("ws://127.0.0.1:7777") as host``. Needs a running event loop. See :meth:`Host.connect`."""
+    asyncio.get_running_loop()
+    host = Host(types=types, **limits)
+    host.connect(url, codec=codec, offer=offer)
+    return host

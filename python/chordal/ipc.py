@@ -1,0 +1,77 @@
+"""Pipes: messages over a unix socket, each behind its length as four bytes, little end first."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _records
+from .link import Dial, Server, log
+
+if TYPE_CHECKING:
+    from .host import Host
+
+MESSAGE_LIMIT = 64 << 20
+
+
+class Pipe:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def receive(self) -> bytes | None:
+        try:
+            size = int.from_bytes(await self._reader.readexactly(4), "little")
+            if size > MESSAGE_LIMIT:
+                log.info("a message of %d bytes on a pipe: cut", size)
+                return None
+            return await self._reader.readexactly(size)
+        except (asyncio.IncompleteReadError, OSError):
+            return None
+
+    async def send(self, frame: bytes | str) -> None:
+        assert isinstance(frame, bytes)
+        self._writer.writelines((len(frame).to_bytes(4, "little"), frame))
+        await self._writer.drain()
+
+    async def close(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
+
+
+def dialler(path: str, options: dict[str, Any]) -> Dial:
+    async def dial() -> tuple[Pipe, int]:
+        return Pipe(*await asyncio.open_unix_connection(path, **options)), _records.CODEC_BINARY
+
+    return dial
+
+
+class _Socket:
+    """A server whose file goes with it."""
+
+    def __init__(self, server: asyncio.Server, path: str) -> None:
+        self._server = server
+        self._path = path
+        self._closed = asyncio.Event()
+
+    def close(self) -> None:
+        if not self._closed.is_set():
+            self._closed.set()
+            self._server.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+
+    async def wait_closed(self) -> None:
+        await self._closed.wait()
+
+
+async def listen(host: Host, path: str, flags: int, options: dict[str, Any]) -> Server:
+    url = f"ipc:{path}"
+
+    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await host._accept(flags, url)._carry(Pipe(reader, writer), _records.CODEC_BINARY)
+
+    return Server(host, _Socket(await asyncio.start_unix_server(accepted, path, **options), path), url)

@@ -1,0 +1,224 @@
+"""Links: a host's side of a transport, which is lost and found again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _records
+from .errors import ChordalError, closed, error_of
+
+if TYPE_CHECKING:
+    from .host import Host
+
+log = logging.getLogger("chordal")
+
+STATES = {
+    0: "new",
+    _records.LINK_DIAL: "dial",
+    _records.LINK_OPENING: "opening",
+    _records.LINK_UP: "up",
+    _records.LINK_WAIT: "wait",
+    _records.LINK_CLOSED: "closed",
+}
+
+
+class Transport(Protocol):
+    """Whole frames both ways, in order."""
+
+    async def receive(self) -> bytes | str | None:
+        """The next frame; None: the peer is gone."""
+
+    async def send(self, frame: bytes | str) -> None:
+        """Returns when there is room for the next one."""
+
+    async def close(self) -> None: ...
+
+
+Dial = Callable[[], Awaitable["tuple[Transport, int]"]]
+
+
+class Link:
+    """A link of a host. One that connected goes on until it is closed, over one transport after the other."""
+
+    def __init__(self, host: Host, number: int, url: str, dial: Dial | None) -> None:
+        self._host = host
+        self._id = number
+        self._dial = dial
+        self._task: asyncio.Task[Any] | None = None
+        self._output = asyncio.Event()
+        self._ending = False
+        self._waiting: list[asyncio.Future[None]] = []
+        self.url = url
+        """The address connected to, or accepted at."""
+        self.state = "new"
+        """"dial" and "opening" (on its way), "up", "wait" (for the next attempt) or "closed"."""
+        self.error: ChordalError | None = None
+        """Why it went down or was closed."""
+        self.peer = ""
+        """The name of the host at the other end, once it was up."""
+
+    async def up(self) -> Link:
+        """Wait until the link is up. Raises ChordalError with the reason if it is closed instead."""
+        while self.state != "up":
+            if self.state == "closed":
+                raise self.error or closed("link")
+            future: asyncio.Future[None] = self._host._loop().create_future()
+            self._waiting.append(future)
+            await future
+        return self
+
+    def retry(self) -> None:
+        """Dial again now instead of waiting."""
+        self._host._act(self._host._core.link_retry, self._id)
+
+    def close(self) -> None:
+        """Say bye and close. Closing twice is allowed."""
+        if self.state != "closed" and not self._host.closed:
+            self._host._act(self._host._core.link_close, self._id)
+
+    # ---- what the core tells ----
+
+    def _on_state(self, event: _records.LinkEvent) -> None:
+        self.state = STATES[event.state]
+        self.error = error_of(event.code, event.detail) if event.code else None
+        self.peer = event.peer or self.peer
+        if event.state == _records.LINK_DIAL:
+            self._task = self._host._loop().create_task(self._dial_and_carry())
+        elif event.state in (_records.LINK_WAIT, _records.LINK_CLOSED):
+            self._ending = True
+            self._output.set()
+        if event.state == _records.LINK_CLOSED and self._task is None:
+            self._forget()
+        self._wake_waiting()
+
+    def _on_output(self) -> None:
+        self._output.set()
+
+    def _wake_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    # ---- the transport ----
+
+    async def _dial_and_carry(self) -> None:
+        assert self._dial is not None
+        try:
+            transport, codec = await self._dial()
+        except Exception as error:
+            log.debug("cannot connect to %s: %s", self.url, error)
+            self._down()
+            return
+        await self._carry(transport, codec)
+
+    async def _carry(self, transport: Transport, codec: int) -> None:
+        """Carry frames both ways until either side ends."""
+        self._task = asyncio.current_task()
+        self._ending = False
+        writer = None
+        try:
+            self._host._act(self._host._core.link_up, self._id, codec)
+            writer = self._host._loop().create_task(self._write(transport))
+            await self._read(transport)
+        finally:
+            if writer is not None:
+                writer.cancel()
+            self._down()
+            await transport.close()
+
+    async def _read(self, transport: Transport) -> None:
+        while (frame := await transport.receive()) is not None:
+            if self._ending or self._host.closed:
+                continue
+            try:
+                self._host._core.link_feed(self._id, frame)
+            except ChordalError as error:  # the core has said bye, or will dial again
+                log.info("the link to %s is cut: %s", self.peer or self.url, error)
+            self._host._wake()
+
+    async def _write(self, transport: Transport) -> None:
+        """Send what there is; when the link has ended, the rest, and close."""
+        try:
+            while not self._host.closed:
+                frame = self._host._core.link_take(self._id)
+                if frame is not None:
+                    await transport.send(frame)
+                elif self._ending:
+                    break
+                else:
+                    self._output.clear()
+                    await self._output.wait()
+        except (ChordalError, OSError, EOFError) as error:
+            log.debug("the link to %s cannot be written: %s", self.peer or self.url, error)
+        await transport.close()
+
+    def _down(self) -> None:
+        """The transport is gone."""
+        self._task = None
+        if self._host.closed:
+            return
+        try:
+            self._host._core.link_down(self._id)
+        except ChordalError as error:
+            log.debug("%s", error)
+        if self.state == "closed" or self._dial is None:
+            self._forget()
+        self._host._wake()
+
+    def _transport_gone(self) -> None:
+        """The event loop was closed, and the transport with it."""
+        self._output = asyncio.Event()
+        if self._task is not None:
+            self._down()
+
+    def _forget(self) -> None:
+        self.state = "closed"
+        self._host._links.pop(self._id, None)
+        self._host._core.release(self._id)
+        self._wake_waiting()
+
+    def _abandon(self) -> None:
+        """The host is closed."""
+        if self._task is not None and not self._task.get_loop().is_closed():
+            self._task.cancel()
+        self.error = self.error or closed("host")
+        self.state = "closed"
+        self._wake_waiting()
+
+    def __repr__(self) -> str:
+        return f"<Link {self.url}: {self.state}>"
+
+
+class Server:
+    """What ``host.listen`` answers."""
+
+    def __init__(self, host: Host, server: Any, address: str) -> None:
+        self._host = host
+        self._server = server
+        self.address = address
+        """Where clients connect."""
+
+    def close(self) -> None:
+        """Accept no more links, and close those that were accepted. Closing twice is allowed."""
+        self._host._servers.discard(self)
+        self._server.close()
+        for link in list(self._host._links.values()):
+            if link._dial is None and link.url == self.address:
+                link.close()
+
+    async def serve_forever(self) -> None:
+        """Wait until cancelled or closed."""
+        try:
+            await self._server.wait_closed()
+        finally:
+            self.close()
+
+    async def __aenter__(self) -> Server:
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        self.close()

@@ -1,0 +1,269 @@
+"""Types as classes: what a program provides.
+
+class Notes(chordal.Object, version=1):            # type "notes"
+    board: str                                     # a param: one object for each value
+    list = chordal.document({"entries": []})
+
+    @chordal.derive("list")
+    def count(self):
+        return len(self.list["entries"])
+
+    @chordal.method
+    def add(self, call, text):
+        with call.transaction() as t:
+            t.list["entries"].append({"id": call.new_id(), "text": text})
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, overload
+
+from . import _packed
+from .errors import ChordalError
+from .values import FrozenDict, freeze
+
+if TYPE_CHECKING:
+    from .host import Host
+    from .transaction import Transaction
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_MISSING = object()
+
+
+class MemberDeclaration:
+    """A named part of a type; `index` is its number."""
+
+    kind: ClassVar[str]
+    name = ""
+    index = -1
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def declared(self) -> dict[str, Any]:
+        return {"name": self.name, "kind": self.kind}
+
+
+class Document(MemberDeclaration):
+    """A JSON value of each object, changed only in transactions. On an object: its present value, immutable."""
+
+    kind = "document"
+
+    def __init__(self, initial: Any) -> None:
+        self.initial = freeze(initial)
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Document: ...
+    @overload
+    def __get__(self, instance: Object, owner: Any) -> Any: ...
+    def __get__(self, instance: Object | None, owner: Any) -> Any:
+        return self if instance is None else instance._value(self)
+
+    def __set__(self, instance: Object, value: Any) -> None:
+        raise AttributeError(f"{self.name} is a document: change it in a transaction")
+
+    def declared(self) -> dict[str, Any]:
+        return {**super().declared(), "initial": self.initial}
+
+
+class Derive(MemberDeclaration):
+    """A value computed from other members. On an object: the last one computed, None before the first."""
+
+    kind = "derive"
+
+    def __init__(self, function: Callable[[Any], Any], sources: tuple[str, ...]) -> None:
+        self.function = function
+        self.sources = sources
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Derive: ...
+    @overload
+    def __get__(self, instance: Object, owner: Any) -> Any: ...
+    def __get__(self, instance: Object | None, owner: Any) -> Any:
+        return self if instance is None else instance._values.get(self.index)
+
+    def __set__(self, instance: Object, value: Any) -> None:
+        raise AttributeError(f"{self.name} is a derive")
+
+    def declared(self) -> dict[str, Any]:
+        return {**super().declared(), "from": list(self.sources)}
+
+
+class Method(MemberDeclaration):
+    """A function that holders call. On an object: the bound function, to be called with a call and arguments."""
+
+    kind = "method"
+
+    def __init__(self, function: Callable[..., Any], idempotent: bool) -> None:
+        self.function = function
+        self.idempotent = idempotent
+        self.signature = inspect.signature(function)
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Object | None, owner: Any) -> Any:
+        return self if instance is None else self.function.__get__(instance, owner)
+
+    def declared(self) -> dict[str, Any]:
+        return {**super().declared(), "idempotent": self.idempotent}
+
+
+def document(initial: Any = None) -> Any:
+    """Declare a document; `initial` is its value in a new object. Raises ChordalError as :func:`chordal.freeze`."""
+    return Document(initial)
+
+
+def derive(*sources: str) -> Callable[[Callable[[Any], Any]], Any]:
+    """Declare a derive: a plain function of the object that reads the members `sources` (documents, and derives named
+    before it) and nothing else, changes nothing and answers a value. It is computed once in each batch that changed
+    one of them. If it raises, its watchers keep the last value and see the error beside it."""
+    if not sources or not all(isinstance(source, str) for source in sources):
+        raise TypeError('name the members that the derive reads: @chordal.derive("list")')
+    return lambda function: Derive(function, sources)
+
+
+@overload
+def method(function: _Function) -> _Function: ...
+@overload
+def method(*, idempotent: bool = False) -> Callable[[_Function], _Function]: ...
+def method(function: Any = None, *, idempotent: bool = False) -> Any:
+    """Declare a method: ``def name(self, call, …)``, plain or ``async``. What it answers is the call's result: a value,
+    ``bytes`` or None. It tells its caller of a failure by raising :class:`chordal.MethodError`; what else it raises is
+    logged here, and the caller sees a MethodError "internal" without words. `idempotent`: running it twice is harmless.
+    """
+    if function is None:
+        return lambda function: Method(function, idempotent)
+    return Method(function, idempotent)
+
+
+class Object:
+    """The base of all types. A subclass declares one; the host makes an instance for each object.
+
+    Class keywords: `name` (default: the class's, ``LunchPoll`` is "lunch_poll"), `version` (1), `keep` (objects stay
+    when nobody holds them). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
+    to act on an object's beginning and end. All of it runs on the host's thread.
+    """
+
+    type_name: ClassVar[str] = ""
+    type_version: ClassVar[int] = 1
+    type_keep: ClassVar[bool] = False
+    type_params: ClassVar[tuple[str, ...]] = ()
+    type_members: ClassVar[tuple[MemberDeclaration, ...]] = ()
+
+    host: Host
+    """The host that provides the object."""
+    params: FrozenDict
+    """Its address within the type."""
+
+    def __init_subclass__(cls, *, name: str = "", version: int = 1, keep: bool = False, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.type_name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        cls.type_version = version
+        cls.type_keep = keep
+        cls.type_members = _members(cls)
+        cls.type_params = _params(cls)
+
+    @classmethod
+    def declaration(cls) -> bytes:
+        """The type as the core is told of it, in JSON."""
+        return json.dumps(
+            {
+                "name": cls.type_name,
+                "version": cls.type_version,
+                "params": cls.type_params,
+                "keep": cls.type_keep,
+                "start": cls.start is not Object.start,
+                "members": [member.declared() for member in cls.type_members],
+            }
+        ).encode()
+
+    def __init__(self) -> None:
+        raise TypeError("objects are made by their host: host.object(…)")
+
+    _id: int
+    _values: dict[int, Any]
+
+    @classmethod
+    def _make(cls, host: Host, number: int, params: FrozenDict) -> Object:
+        self = cls.__new__(cls)
+        self.host = host
+        self.params = params
+        self._id = number
+        self._values = {}
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def _value(self, member: MemberDeclaration) -> Any:
+        """The newest value of a document, read from the core when it is asked for the first time."""
+        value = self._values.get(member.index, _MISSING)
+        if value is _MISSING:
+            value = _packed.unpack(self.host._core.object_read(self._id, member.index))
+            self._values[member.index] = value
+        return value
+
+    def start(self) -> Any:
+        """Called when the object is made, before it goes live; may be ``async``. If it raises MethodError, those who
+        hold the object see it failed for this reason."""
+
+    def retired(self) -> None:
+        """Called when the object is no more."""
+
+    def transaction(self) -> Transaction:
+        """A transaction in which this object's documents are attributes."""
+        return self.host._provider.transaction(self, 0)
+
+    def retire(self) -> None:
+        """End the object: its holders see it retired."""
+        self.host._act(self.host._core.object_retire, self._id)
+
+    def release(self) -> None:
+        """Give one ``host.object`` back."""
+        self.host._act(self.host._core.object_drop, self._id)
+
+    def __repr__(self) -> str:
+        return f"<{self.type_name} {dict(self.params)}>"
+
+
+def _members(cls: type) -> tuple[MemberDeclaration, ...]:
+    members: dict[str, MemberDeclaration] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, MemberDeclaration):
+                members[name] = value
+            elif name in members:
+                raise TypeError(f"{name} hides a member of the same name")
+    for index, member in enumerate(members.values()):
+        if member.index not in (-1, index):
+            raise TypeError(f"the member {member.name} has another place in the type that it comes from")
+        member.index = index
+    return tuple(members.values())
+
+
+def _params(cls: type) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        if base is Object or not issubclass(base, Object):
+            continue
+        for name, annotation in inspect.get_annotations(base).items():
+            is_param = not name.startswith("_") and "ClassVar" not in str(annotation) and not hasattr(base, name)
+            if is_param:
+                names[name] = None
+    return tuple(names)
+
+
+TypeLike = Union[str, "type[Object]"]
+"""A type by its name, or the class that declares it."""
+
+
+def type_of(kind: TypeLike) -> str:
+    """The name of a type."""
+    if isinstance(kind, str):
+        return kind
+    if isinstance(kind, type) and issubclass(kind, Object) and kind.type_name:
+        return kind.type_name
+    raise ChordalError("type", "a type is a name or a subclass of chordal.Object")

@@ -1,0 +1,211 @@
+"""References: objects of this host or another one, as live local values and callable methods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .errors import ChordalError
+from .frame import Frame
+
+if TYPE_CHECKING:
+    from ._replica import Replica
+
+
+class Reference:
+    """What ``host.get`` answers. Members are attributes: ``notes.list.value``, ``await notes.add("milk")``; for names
+    that this class has itself, ``notes["state"]``. Give it back with :meth:`release`, or just forget it."""
+
+    def __init__(self, replica: Replica, type: str, params: Any) -> None:
+        self._replica = replica
+        self._members: dict[str, Member] = {}
+        self.type = type
+        """The name of the object's type."""
+        self.params = params
+        """Its address within the type."""
+
+    @property
+    def state(self) -> str:
+        """One of "pending" (asked for), "live" (values are current), "down" (no link: the last values stay readable,
+        calls wait), "failed", "retired", "revoked" or "released"."""
+        return self._replica.state
+
+    @property
+    def error(self) -> ChordalError | None:
+        """Why the object failed or was revoked, or why its link is down."""
+        return self._replica.reason
+
+    async def live(self) -> Reference:
+        """Wait until the object's values are here and current. Raises ChordalError with the provider's code if it
+        cannot be held, and CLOSED when the host is closed meanwhile."""
+        await self._replica.live()
+        return self
+
+    def retry(self) -> None:
+        """Ask again for an object that failed. Raises ChordalError STATE when it has not."""
+        host = self._replica.host
+        host._act(host._core.reference_retry, self._replica.id)
+
+    def release(self) -> None:
+        """Give the reference back. Its last values stay readable; its watches end, and so do its calls."""
+        self._replica.host._release(self._replica)
+
+    def __getitem__(self, name: str) -> Member:
+        member = self._members.get(name)
+        if member is None:
+            member = self._members[name] = Member(self._replica, name)
+        return member
+
+    def __getattr__(self, name: str) -> Member:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __enter__(self) -> Reference:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<Reference {self.type} {self.params}: {self.state}>"
+
+
+class Member:
+    """A member of a reference: a document or derive to read and follow, or a method to call."""
+
+    __slots__ = ("_replica", "name")
+
+    def __init__(self, replica: Replica, name: str) -> None:
+        self._replica = replica
+        self.name = name
+
+    @property
+    def value(self) -> Any:
+        """The last value, immutable; None before the first. Raises ChordalError NO_MEMBER."""
+        index = self._replica.member(self.name)
+        return None if index is None else self._replica.values.get(index)
+
+    @property
+    def error(self) -> ChordalError | None:
+        """Why the derive could not be computed the last time; its value is then the last good one."""
+        index = self._replica.member(self.name)
+        return None if index is None else self._replica.errors.get(index)
+
+    def watch(self, callback: Callable[[Frame], None]) -> Watch:
+        """Call `callback` with a frame for each batch that changes the member, first of all with the whole value once
+        it is here. It is called on the host's thread, from the event loop, never inside of this call. An exception in
+        it goes to the loop's exception handler. Raises ChordalError NO_MEMBER, RELEASED, RETIRED."""
+        return Watch(self._replica, self.name, callback)
+
+    def frames(self) -> Frames:
+        """The same frames, for ``async for``. While nobody asks for the next one, all that come are folded into it. The
+        loop ends when the object is retired, the reference released or the host closed, and raises when it fails."""
+        return Frames(self._replica, self.name)
+
+    def __call__(self, *arguments: Any, timeout: float | None = None) -> asyncio.Future[Any]:
+        """Call the method; ``await`` gives its result once the change that it made is visible here. The call leaves at
+        once, or when the object is live, in order; it runs once at most.
+
+        Arguments are values, or ``bytes``, which travel raw. `timeout` in seconds; cancelling the awaiting task tells
+        the provider that the answer is no longer wanted. Raises, or makes ``await`` raise: MethodError (the method's
+        own), DeadlineError, Cancelled, OutcomeUnknown, and ChordalError with another code."""
+        return self._replica.host._call(self._replica, self.name, arguments, timeout)
+
+    def __repr__(self) -> str:
+        return f"<Member {self.name}>"
+
+
+class Watch:
+    """A callback that follows a member until :meth:`close`."""
+
+    def __init__(self, replica: Replica, name: str, callback: Callable[[Frame], None]) -> None:
+        self._replica = replica
+        self._name = name
+        self._callback = callback
+        self._open = True
+        self.error: ChordalError | None = None
+        """Why no more frames come, if so."""
+        replica.follow(name, self, True)
+
+    def _deliver(self, frame: Frame) -> None:
+        self._replica.host._pump.after(lambda: self._run(frame))
+
+    def _run(self, frame: Frame) -> None:
+        if self._open:
+            self._callback(frame)
+
+    def _lags(self) -> bool:
+        return False
+
+    def _end(self, error: ChordalError | None) -> None:
+        self.error = error
+
+    def close(self) -> None:
+        """Stop following. Closing twice is allowed."""
+        self._open = False
+        self._replica.unfollow(self._name, self)
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class Frames:
+    """The frames of a member, one after the other; what comes while nobody waits is folded into one."""
+
+    def __init__(self, replica: Replica, name: str) -> None:
+        self._replica = replica
+        self._name = name
+        self._next: Frame | None = None
+        self._waiting: asyncio.Future[None] | None = None
+        self._ended = False
+        self._error: ChordalError | None = None
+        replica.follow(name, self, False)
+
+    def __aiter__(self) -> Frames:
+        return self
+
+    async def __anext__(self) -> Frame:
+        while self._next is None:
+            if self._ended:
+                error, self._error = self._error, None
+                if error is None or error.name in ("closed", "released"):
+                    raise StopAsyncIteration
+                raise error
+            if self._waiting is None:
+                self._waiting = self._replica.host._loop().create_future()
+            await asyncio.shield(self._waiting)
+        frame, self._next = self._next, None
+        self._replica.take()
+        return frame
+
+    def _deliver(self, frame: Frame) -> None:
+        self._next = frame if self._next is None else self._next.fold(frame)
+        self._wake()
+
+    def _lags(self) -> bool:
+        return self._next is not None
+
+    def _end(self, error: ChordalError | None) -> None:
+        self._ended = True
+        self._error = error
+        self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+
+    def close(self) -> None:
+        """Stop following."""
+        self._next = None
+        self._end(None)
+        self._replica.unfollow(self._name, self)
+
+    async def aclose(self) -> None:
+        """As :meth:`close`, for ``contextlib.aclosing``."""
+        self.close()

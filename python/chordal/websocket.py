@@ -1,0 +1,110 @@
+"""WebSockets, with the library `websockets`: one frame a message, the subprotocol names the codec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import connect
+from websockets.asyncio.connection import Connection
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+from . import _records
+from .link import Dial, Server
+
+if TYPE_CHECKING:
+    from .host import Host
+
+PROTOCOLS = {
+    _records.CODEC_BINARY: Subprotocol(f"chordal.{_records.PROTOCOL}.bin"),
+    _records.CODEC_TEXT: Subprotocol(f"chordal.{_records.PROTOCOL}.json"),
+}
+MESSAGE_LIMIT = 64 << 20
+
+# The core asks after silent peers itself, and parts come deflated, so the library does neither.
+_OPTIONS: dict[str, Any] = {
+    "max_size": MESSAGE_LIMIT,
+    "compression": None,
+    "ping_interval": None,
+    "close_timeout": 1,
+}
+
+
+class WebSocket:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def receive(self) -> bytes | str | None:
+        try:
+            return await self._connection.recv()
+        except (ConnectionClosed, UnicodeDecodeError):
+            return None
+
+    async def send(self, frame: bytes | str) -> None:
+        try:
+            await self._connection.send(frame)
+        except ConnectionClosed as error:
+            raise EOFError("the peer is gone") from error
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+
+def _codec(connection: Connection) -> int:
+    for codec, protocol in PROTOCOLS.items():
+        if connection.subprotocol == protocol:
+            return codec
+    raise EOFError("the peer does not speak Chordal")
+
+
+def dialler(url: str, codec: int, options: dict[str, Any]) -> Dial:
+    async def dial() -> tuple[WebSocket, int]:
+        connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **{**_OPTIONS, **options})
+        try:
+            return WebSocket(connection), _codec(connection)
+        except EOFError:
+            await connection.close()
+            raise
+
+    return dial
+
+
+async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
+    place = urlsplit(url)
+    allowed = {origins} if isinstance(origins, str) else set(origins)
+    address = url
+
+    async def accepted(connection: ServerConnection) -> None:
+        await host._accept(flags, address)._carry(WebSocket(connection), _codec(connection))
+
+    def checked(connection: ServerConnection, request: Request) -> Response | None:
+        if _from_own_page(request, allowed):
+            return None
+        return connection.respond(HTTPStatus.FORBIDDEN, "This origin may not connect.\n")
+
+    server = await serve(
+        accepted,
+        place.hostname,
+        place.port or 0,
+        subprotocols=list(PROTOCOLS.values()),
+        process_request=checked,
+        **{**_OPTIONS, **options},
+    )
+    port = next(iter(server.sockets)).getsockname()[1]
+    name = f"[{place.hostname}]" if ":" in (place.hostname or "") else place.hostname
+    address = f"{place.scheme}://{name}:{port}{place.path}"
+    return Server(host, server, address)
+
+
+def _from_own_page(request: Request, allowed: set[str]) -> bool:
+    """Whether an upgrade comes from no page at all, from one of this server, or from one that may connect."""
+    origin = request.headers.get("Origin")
+    if origin is None or "*" in allowed or origin in allowed:
+        return True
+    own = request.headers.get("Host", "").lower()
+    return bool(own) and urlsplit(origin).netloc.lower() == own
