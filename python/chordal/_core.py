@@ -153,6 +153,15 @@ class Core:
         self._check(lib.chordal_host_run(self._enter(), out))
         return bytes(ffi.buffer(out))
 
+    def digest(self, value: bytes) -> int:
+        """The digest of a packed value."""
+        out = ffi.new("chordal_value **")
+        packed = _records.FORMAT_PACKED
+        self._check(lib.chordal_value_decode(self._enter(), packed, value, len(value), out, self._error))
+        digest = int(lib.chordal_value_digest(out[0]))
+        lib.chordal_value_unref(out[0])
+        return digest
+
     # ---- providing ----
 
     def type_provide(self, declaration: bytes) -> int:

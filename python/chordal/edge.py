@@ -12,7 +12,7 @@ from .link import Dial, Server
 if TYPE_CHECKING:
     from .host import Host
 
-CODECS = {"binary": _records.CODEC_BINARY, "json": _records.CODEC_TEXT}
+CODECS = {"binary": _records.CODEC_BINARY, "text": _records.CODEC_TEXT}
 
 
 def flags(offer: bool, route_offers: bool, serve: bool) -> int:
@@ -26,7 +26,7 @@ def flags(offer: bool, route_offers: bool, serve: bool) -> int:
 def dialler(url: str, codec: str, options: dict[str, Any]) -> Dial:
     """How to reach an address."""
     if codec not in CODECS:
-        raise ChordalError("invalid", f"{codec} is no codec: binary or json")
+        raise ChordalError("invalid", f"{codec} is no codec: binary or text")
     if url.startswith(("ws://", "wss://")):
         from . import websocket
 

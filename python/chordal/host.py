@@ -202,7 +202,7 @@ class Host:
         **options: Any,
     ) -> Link:
         """Link with the host that listens at `url`, "ws://host:port/path", "wss://…" or "ipc:/path", again and again
-        until the link is closed. `codec`: "binary", or "json" (WebSocket only). `offer`: offer the types that this
+        until the link is closed. `codec`: "binary", or "text" (WebSocket only). `offer`: offer the types that this
         host provides to the peer, for others to reach through it. `route_offers`: reach what the peer offers through
         it. `serve`: whether the peer may hold this host's objects. Other options are the transport's (``ssl=…``).
         Raises ChordalError INVALID."""
@@ -261,6 +261,10 @@ class Host:
     def counters(self) -> dict[str, int]:
         """What the core counted: memory, messages, bytes, commits, crossings (`entries`) … (docs/api.md)."""
         return self._core.counters()
+
+    def digest(self, value: Any) -> str:
+        """A 64-bit digest of a value, as 16 hexadecimal digits: equal values have equal ones, in every runtime."""
+        return f"{self._core.digest(_packed.pack(value)):016x}"
 
     @property
     def closed(self) -> bool:

@@ -7,7 +7,6 @@ import pickle
 from enum import IntEnum
 
 import pytest
-
 from chordal import ChordalError, FrozenDict, FrozenList, freeze
 from chordal._packed import pack, pack_arguments, unpack
 from chordal.values import drop_units, join, units
