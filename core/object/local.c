@@ -64,12 +64,7 @@ static void forget(chordal__reference *reference, chordal__call *call) {
 static int retry(chordal__reference *reference) {
     chordal__object *object = hold_of(reference)->object;
     if (object->state != CHORDAL__OBJECT_FAILED) return CHORDAL_E_STATE;
-    object->state = CHORDAL__OBJECT_STARTING;
-    chordal__object_tell_state(object);
-    if (object->type->start)
-        chordal__tell(object->runtime, &object->made);
-    else
-        chordal__object_start(object);
+    chordal__object_retry(object);
     return 0;
 }
 
@@ -98,6 +93,7 @@ static void on_state(chordal__observer *observer) {
             chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_NOMEM, NULL, 0);
             return;
         }
+        chordal__tell(reference->runtime, &reference->event); /* its members are told before their frames */
         chordal__reference_replaced(reference, hold->object->runtime->commit_number);
         chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
         return;

@@ -79,7 +79,7 @@ static int make(chordal__type *type, chordal__body *key, chordal__body *params, 
     }
     object->key = chordal__body_ref(key);
     object->params = chordal__body_ref(params);
-    chordal__tell(type->runtime, &object->made);
+    chordal__tell_urgently(type->runtime, &object->made);
     *out = object;
     return 0;
 }
@@ -146,6 +146,15 @@ void chordal__object_fail(chordal__object *object, int code, const char *name, s
     object->state = CHORDAL__OBJECT_FAILED;
     chordal__reason_set(object->runtime->memory, &object->reason, code, name, name_len, detail, detail_len);
     chordal__object_tell_state(object);
+}
+
+void chordal__object_retry(chordal__object *object) {
+    object->state = CHORDAL__OBJECT_STARTING;
+    chordal__object_tell_state(object);
+    if (object->type->start)
+        chordal__tell(object->runtime, &object->made);
+    else
+        chordal__object_start(object);
 }
 
 /* Observers may detach any of them while they are told: the ring is taken apart and put together again. */

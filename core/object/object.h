@@ -112,6 +112,7 @@ struct chordal__runtime {
     const chordal__hooks *hooks;
     chordal__buffer scratch;       /* for what is built and copied out at once */
     struct chordal__caller *local; /* calls made by this host's own references */
+    struct chordal__links *links;  /* of the room link */
 };
 
 int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, const chordal__settings *settings,
@@ -244,6 +245,7 @@ void chordal__object_retire(chordal__object *object);
 void chordal__object_start(chordal__object *object);
 void chordal__object_fail(chordal__object *object, int code, const char *name, size_t name_len, const char *detail,
                           size_t detail_len);
+void chordal__object_retry(chordal__object *object); /* FAILED: start again */
 void chordal__object_pin(chordal__object *object);
 void chordal__object_unpin(chordal__object *object);
 void chordal__object_tell_state(chordal__object *object);
@@ -423,6 +425,8 @@ int chordal__reference_new(chordal__runtime *runtime, const void *type, size_t t
                            uint32_t flags, chordal__body *params, chordal__reference **out,
                            chordal_error *error);            /* refs params; PENDING, no source */
 void chordal__reference_free(chordal__reference *reference); /* settles every call, closes nothing else's memory */
+/* Nothing carries it any more: it fails, and its calls settle. */
+void chordal__reference_orphan(chordal__reference *reference);
 /* Change the state and tell. */
 void chordal__reference_set_state(chordal__reference *reference, uint8_t state, int code, const char *detail,
                                   size_t detail_len);

@@ -67,6 +67,25 @@ void chordal__reference_free(chordal__reference *reference) {
     chordal__release(runtime->memory, reference, sizeof *reference);
 }
 
+/* The source of a reference whose link was released. */
+static void nothing(chordal__reference *reference) {
+    (void)reference;
+}
+static void nothing_of(chordal__reference *reference, chordal__call *call) {
+    (void)reference;
+    (void)call;
+}
+static int no_retry(chordal__reference *reference) {
+    (void)reference;
+    return CHORDAL_E_CLOSED;
+}
+static void not_blocked(chordal__reference *reference, int change) {
+    (void)reference;
+    (void)change;
+}
+static const chordal__source_functions no_source = {nothing,  nothing, nothing_of, nothing_of,
+                                                    no_retry, nothing, not_blocked};
+
 static bool is_final(uint8_t state) {
     return state == CHORDAL_REFERENCE_FAILED || state == CHORDAL_REFERENCE_RETIRED ||
            state == CHORDAL_REFERENCE_REVOKED;
@@ -84,6 +103,13 @@ void chordal__reference_set_state(chordal__reference *reference, uint8_t state, 
     } else if (is_final(state)) {
         settle_all(&reference->parked, code, reference->reason.detail.data ? reference->reason.detail.data : "");
     }
+}
+
+void chordal__reference_orphan(chordal__reference *reference) {
+    static const char words[] = "the link was released";
+    reference->source = &no_source;
+    settle_all(&reference->sent, CHORDAL_E_OUTCOME_UNKNOWN, words);
+    chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_CLOSED, words, sizeof words - 1);
 }
 
 static bool same_members(const chordal__members *a, const chordal__members *b) {

@@ -151,7 +151,8 @@ static int make_feed(chordal__watch *watch, chordal__feed *feed, uint32_t member
 static void drop_feeds(chordal__watch *watch) {
     for (uint32_t i = 0; i < watch->feeds_len; i++) {
         chordal__feed *feed = &watch->feeds[i];
-        if (feed->pending || feed->untaken) block(watch, -1);
+        if (feed->pending) block(watch, -1);
+        if (feed->untaken) block(watch, -1);
         clear_feed(feed);
         chordal__ops_dispose(&feed->ops);
         chordal__untell(&feed->event);

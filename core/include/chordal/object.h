@@ -32,10 +32,13 @@ CHORDAL_API int chordal_object_start(chordal_host *host, chordal_id object, cons
                                      const char *message, size_t message_len, chordal_error *error);
 
 /* The object of (type, params), made if there is none; for a provider that acts by itself. It counts as held until
- * chordal_release(host, object). Same errors as chordal_reference_get. */
+ * chordal_object_drop, once for each get. Errors: NO_TYPE, PARAMS, the data errors of params, LIMIT. */
 CHORDAL_API int chordal_object_get(chordal_host *host, const char *type, size_t type_len, uint32_t format,
                                    const uint8_t *params, size_t params_len, chordal_id *out_object,
                                    chordal_error *error);
+
+/* Give one chordal_object_get back. Errors: CLOSED, STATE (not got). */
+CHORDAL_API int chordal_object_drop(chordal_host *host, chordal_id object, chordal_error *error);
 
 /* Retire an object now: its references end as RETIRED. Errors: CLOSED. */
 CHORDAL_API int chordal_object_retire(chordal_host *host, chordal_id object, chordal_error *error);

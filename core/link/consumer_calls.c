@@ -1,0 +1,203 @@
+/* consumer_calls.c: calls that references make over a session, in its slots. */
+#include "link/link.h"
+
+/* ---- sending ---- */
+
+static int slot_of(const chordal__consumer *consumer) {
+    if (consumer->slots_used >= consumer->runtime->settings.call_limit) return -1;
+    for (int i = 0; i < CHORDAL__SLOTS; i++)
+        if (!consumer->slots[i].used) return i;
+    return -1;
+}
+
+static void drop_parts(chordal__part *parts, size_t count, size_t capacity, chordal__memory *memory) {
+    for (size_t i = 0; i < count; i++) chordal__body_unref(parts[i].body);
+    chordal__release(memory, parts, capacity * sizeof *parts);
+}
+
+static int argument_part(chordal__consumer *consumer, chordal__body *body, chordal__reader *reader,
+                         chordal__part *out) {
+    const uint8_t *start = reader->at, *bytes;
+    size_t bytes_len;
+    int code = chordal__arguments_next(consumer->runtime, reader, &bytes, &bytes_len, NULL);
+    if (code < 0) return code;
+    if (bytes) {
+        *out = (chordal__part){.data = bytes, .len = bytes_len, .raw = true, .body = chordal__body_ref(body)};
+        return 0;
+    }
+    return chordal__part_of_packed(consumer->runtime, consumer->encoding, start, (size_t)(reader->at - start), body,
+                                   out);
+}
+
+static int send_call(chordal__consumer *consumer, chordal__remote *remote, chordal__call *call, uint32_t member,
+                     int slot) {
+    chordal__memory *memory = consumer->runtime->memory;
+    chordal__reader reader = chordal__reader_of(call->arguments->data, call->arguments->len);
+    chordal__message message = {.kind = CHORDAL__CALL, .origin = consumer->origin.number};
+    uint64_t count;
+    int code = chordal__arguments_begin(&reader, &count, NULL);
+    chordal__part *parts = code < 0 ? NULL : chordal__allocate_zero(memory, (size_t)count * sizeof *parts);
+    if (code < 0 || (count && !parts)) return CHORDAL_E_NOMEM;
+    for (uint64_t i = 0; i < count && code == 0; i++)
+        code = argument_part(consumer, call->arguments, &reader, &parts[i]);
+    message.numbers[0] = (uint64_t)remote->number;
+    message.numbers[1] = (uint64_t)slot;
+    message.numbers[2] = member;
+    message.list = parts;
+    message.list_len = (size_t)count;
+    if (code == 0) chordal__send(consumer->link, &message, NULL);
+    drop_parts(parts, (size_t)count, (size_t)count, memory);
+    return code;
+}
+
+static void refuse(chordal__call *call, int code, const char *words) {
+    chordal__call_settle(call, code, NULL, 0, words, strlen(words), NULL, false);
+}
+
+static void send_one(chordal__consumer *consumer, chordal__remote *remote, chordal__call *call, int slot) {
+    const chordal__members *members = remote->reference->members;
+    int64_t member = chordal__members_find(members, call->method.data, call->method.len);
+    if (member < 0 || members->items[member].kind != CHORDAL_MEMBER_METHOD) {
+        refuse(call, CHORDAL_E_NO_MEMBER, "the type has no such method");
+        return;
+    }
+    if (call->arguments->len > consumer->link->codec.send_limit) {
+        refuse(call, CHORDAL_E_SIZE, "the arguments are larger than the peer takes");
+        return;
+    }
+    if (send_call(consumer, remote, call, (uint32_t)member, slot) < 0) {
+        refuse(call, CHORDAL_E_NOMEM, "no memory to send the call");
+        return;
+    }
+    consumer->slots[slot].used = true;
+    consumer->slots[slot].call = call;
+    consumer->slots_used++;
+    call->slot = (uint32_t)slot;
+    call->path = consumer;
+    call->idempotent = members->items[member].idempotent;
+    chordal__call_sent(call);
+}
+
+void chordal__consumer_send_calls(chordal__remote *remote) {
+    chordal__consumer *consumer = remote->consumer;
+    chordal__reference *reference = remote->reference;
+    while (remote->bound && reference->state == CHORDAL_REFERENCE_LIVE && !chordal__list_empty(&reference->parked)) {
+        int slot = slot_of(consumer);
+        if (slot < 0) {
+            if (remote->hungry.next == &remote->hungry) chordal__list_append(&consumer->hungry, &remote->hungry);
+            return;
+        }
+        send_one(consumer, remote, CHORDAL__ENTRY(reference->parked.next, chordal__call, node), slot);
+    }
+}
+
+void chordal__consumer_feed_hungry(chordal__consumer *consumer) {
+    if (chordal__list_empty(&consumer->hungry)) return;
+    chordal__remote *remote = CHORDAL__ENTRY(consumer->hungry.next, chordal__remote, hungry);
+    chordal__list_remove(&remote->hungry);
+    chordal__consumer_send_calls(remote);
+}
+
+/* ---- outcomes ---- */
+
+static int take_value(chordal__consumer *consumer, const chordal__part *part, chordal__body **out,
+                      chordal_error *error) {
+    chordal__runtime *runtime = consumer->runtime;
+    if (part->raw) {
+        *out = chordal__body_new(runtime->memory, part->len);
+        if (!*out) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a result");
+        if (part->len) memcpy((*out)->data, part->data, part->len);
+        return 0;
+    }
+    chordal__buffer_clear(&runtime->scratch);
+    int code = chordal__part_to_packed(runtime, consumer->encoding, part, &runtime->scratch, error);
+    if (code < 0) return code;
+    *out = chordal__body_of_buffer(runtime->memory, &runtime->scratch);
+    return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a result");
+}
+
+static void settle_error(chordal__call *call, const chordal__message *message) {
+    static const char prefix[] = "method:";
+    const char *name = (const char *)message->texts[0].data;
+    size_t len = message->texts[0].len;
+    int code = CHORDAL_E_METHOD;
+    if (len >= sizeof prefix - 1 && memcmp(name, prefix, sizeof prefix - 1) == 0) {
+        name += sizeof prefix - 1;
+        len -= sizeof prefix - 1;
+    } else {
+        code = chordal__error_code(name, len);
+        if (!code) code = CHORDAL_E_METHOD;
+    }
+    chordal__call_settle(call, code, name, len, (const char *)message->texts[1].data, message->texts[1].len, NULL,
+                         false);
+}
+
+int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    uint64_t slot = message->numbers[0];
+    if (slot >= CHORDAL__SLOTS || !consumer->slots[slot].used)
+        return chordal__fail(error, CHORDAL_E_ORDER, 0, "an outcome of no call");
+    if (consumer->staged_len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "an outcome inside a cut");
+    chordal__call *call = consumer->slots[slot].call;
+    chordal__body *value = NULL;
+    if (call && message->kind == CHORDAL__RESULT) {
+        int code = take_value(consumer, &message->parts[0], &value, error);
+        if (code < 0) return code;
+    }
+    consumer->slots[slot].used = false;
+    consumer->slots[slot].call = NULL;
+    consumer->slots_used--;
+    consumer->unacked_other++;
+    chordal__consumer_owes(consumer);
+    if (call) {
+        call->path = NULL;
+        if (message->kind == CHORDAL__RESULT)
+            chordal__call_settle(call, 0, NULL, 0, NULL, 0, value, message->parts[0].raw);
+        else
+            settle_error(call, message);
+    }
+    chordal__consumer_feed_hungry(consumer);
+    return 0;
+}
+
+void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call) {
+    chordal__consumer *consumer = call->path;
+    (void)reference;
+    if (consumer) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
+}
+
+/* Nobody waits any more: the slot stays taken until the provider's outcome frees it. */
+void chordal__consumer_forget(chordal__reference *reference, chordal__call *call) {
+    chordal__consumer *consumer = call->path;
+    (void)reference;
+    if (!consumer) return;
+    call->path = NULL;
+    consumer->slots[call->slot].call = NULL;
+    if (!call->cancelled) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
+}
+
+/* The session is gone: what was sent is unknown, but idempotent calls are sent again. Newest first, so that they go
+ * back in order. */
+static chordal__call *newest_of(const chordal__consumer *consumer, const chordal__reference *reference) {
+    for (chordal__list *node = reference->sent.previous; node != &reference->sent; node = node->previous) {
+        chordal__call *call = CHORDAL__ENTRY(node, chordal__call, node);
+        if (call->path == consumer) return call;
+    }
+    return NULL;
+}
+
+void chordal__consumer_calls_lost(chordal__consumer *consumer) {
+    static const char words[] = "the link was lost while the call was under way";
+    for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next) {
+        chordal__reference *reference = CHORDAL__ENTRY(node, chordal__remote, node)->reference;
+        chordal__call *call;
+        while (reference && (call = newest_of(consumer, reference)) != NULL) {
+            call->path = NULL;
+            if (call->idempotent && !call->cancelled)
+                chordal__call_unsent(call);
+            else
+                chordal__call_settle(call, CHORDAL_E_OUTCOME_UNKNOWN, NULL, 0, words, sizeof words - 1, NULL, false);
+        }
+    }
+    memset(consumer->slots, 0, sizeof consumer->slots);
+    consumer->slots_used = 0;
+}

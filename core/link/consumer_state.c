@@ -1,0 +1,263 @@
+/* consumer_state.c: what a provider tells of the objects that are held: bounds, changes, ends. */
+#include "link/link.h"
+
+/* ---- bound ---- */
+
+static chordal__known_type *known_type(chordal__consumer *consumer, const chordal__text *name) {
+    for (size_t i = 0; i < consumer->types_len; i++)
+        if (chordal__text_is(&consumer->types[i].name, name->data, name->len)) return &consumer->types[i];
+    return NULL;
+}
+
+static int learn_type(chordal__consumer *consumer, const chordal__text *name, const chordal__part *part,
+                      chordal_error *error) {
+    chordal__runtime *runtime = consumer->runtime;
+    chordal__buffer packed;
+    chordal__node *table = NULL;
+    chordal__members *members = NULL;
+    chordal__buffer_init(&packed, runtime->memory, (size_t)runtime->settings.limits.size);
+    int code = chordal__part_to_packed(runtime, consumer->encoding, part, &packed, error);
+    if (code == 0)
+        code = chordal__pack_read(runtime->memory, packed.data, packed.len, &runtime->settings.limits, &table, error);
+    if (code == 0) code = chordal__members_read(runtime->memory, table, &members, error);
+    chordal__node_unref(runtime->memory, table);
+    chordal__buffer_dispose(&packed);
+    if (code < 0) return code;
+    void *types = consumer->types;
+    code = chordal__grow(runtime->memory, &types, sizeof *consumer->types, &consumer->types_capacity,
+                         consumer->types_len + 1, 65536);
+    consumer->types = types;
+    chordal__known_type type = {{NULL, 0}, members};
+    if (code == 0) code = chordal__text_set(runtime->memory, &type.name, name->data, name->len);
+    if (code < 0) {
+        chordal__members_unref(members);
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a type");
+    }
+    consumer->types[consumer->types_len++] = type;
+    return 0;
+}
+
+static int members_of(chordal__consumer *consumer, chordal__reference *reference, const chordal__part *part,
+                      chordal_error *error) {
+    chordal__known_type *type = known_type(consumer, &reference->type);
+    if (!type && part->len == 0) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound without its member table");
+    if (type && part->len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a member table was told twice");
+    if (!type) {
+        int code = learn_type(consumer, &reference->type, part, error);
+        if (code < 0) return code;
+        type = known_type(consumer, &reference->type);
+    }
+    if (chordal__reference_bind(reference, type->members) < 0)
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the members");
+    return 0;
+}
+
+/* The core keeps the values. */
+static int take_values(chordal__remote *remote, const chordal__part *content, chordal_error *error) {
+    chordal__reference *reference = remote->reference;
+    chordal__runtime *runtime = reference->runtime;
+    const chordal__members *members = reference->members;
+    size_t size = members->count * sizeof(chordal__member_value);
+    chordal__member_value *values = chordal__allocate_zero(runtime->memory, size);
+    if (size && !values) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a snapshot");
+    int code = chordal__snapshot_read(runtime->memory, remote->consumer->encoding, content->data, content->len,
+                                      &remote->dictionary, remote->consumer->cut, values, members->is_state,
+                                      members->count, &runtime->settings.limits, error);
+    for (uint32_t i = 0; i < members->count; i++) {
+        chordal__member_value old = {reference->values[i], reference->errors[i]};
+        if (code == 0) {
+            reference->values[i] = values[i].value;
+            reference->errors[i] = values[i].error;
+            values[i] = old;
+        }
+        chordal__node_unref(runtime->memory, values[i].value);
+        chordal__node_unref(runtime->memory, values[i].error);
+    }
+    chordal__release(runtime->memory, values, size);
+    if (code < 0) return code;
+    chordal__reference_replaced(reference, remote->consumer->cut);
+    return 0;
+}
+
+/* The program keeps the values: they are passed on as ops. */
+static int pass_values(chordal__remote *remote, const chordal__part *content, chordal_error *error) {
+    chordal__reference *reference = remote->reference;
+    chordal__runtime *runtime = reference->runtime;
+    const chordal__members *members = reference->members;
+    size_t size = (members->count + 1) * sizeof(size_t);
+    size_t *offsets = chordal__allocate_zero(runtime->memory, size);
+    if (!offsets) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a snapshot");
+    chordal__buffer_clear(&runtime->scratch);
+    int code = chordal__snapshot_repack(runtime->memory, remote->consumer->encoding, content->data, content->len,
+                                        &remote->dictionary, remote->consumer->cut, &runtime->scratch, offsets,
+                                        members->is_state, members->count, &runtime->settings.limits, error);
+    chordal__body *packed = code < 0 ? NULL : chordal__body_of_buffer(runtime->memory, &runtime->scratch);
+    if (packed) chordal__reference_replaced_packed(reference, remote->consumer->cut, packed, offsets);
+    if (code == 0 && !packed) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a snapshot");
+    chordal__body_unref(packed);
+    chordal__release(runtime->memory, offsets, size);
+    return code;
+}
+
+int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    int code;
+    chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
+    if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
+    if (consumer->staged_len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound inside a cut");
+    if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT)
+        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a bound that resumes what was not asked");
+    consumer->cut += message->numbers[1];
+    consumer->unacked_state++;
+    chordal__consumer_owes(consumer);
+    if (!remote) return 0;
+    if (remote->bound) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound twice");
+    chordal__reference *reference = remote->reference;
+    code = members_of(consumer, reference, &message->parts[0], error);
+    if (code < 0) return code;
+    chordal__tell(reference->runtime, &reference->event); /* its members are told before their frames */
+    code = reference->kept ? pass_values(remote, &message->parts[1], error)
+                           : take_values(remote, &message->parts[1], error);
+    if (code < 0) return code;
+    remote->bound = true;
+    chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
+    return 0;
+}
+
+/* ---- changes ---- */
+
+void chordal__consumer_drop_staged(chordal__consumer *consumer) {
+    for (size_t i = 0; i < consumer->staged_len; i++) chordal__ops_dispose(&consumer->staged[i].ops);
+    consumer->staged_len = 0;
+}
+
+static int check_ops(const chordal__reference *reference, const chordal__ops *ops, chordal_error *error) {
+    for (size_t i = 0; i < ops->count; i++) {
+        const chordal__path *path = ops->items[i].path;
+        if (path->count == 0 || path->segments[0].is_key || path->segments[0].index >= reference->members->count ||
+            !reference->members->is_state[path->segments[0].index])
+            return chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "a change of a member that is not there");
+    }
+    return 0;
+}
+
+static int stage(chordal__consumer *consumer, chordal__remote *remote, const chordal__part *part, uint64_t cut,
+                 chordal_error *error) {
+    chordal__runtime *runtime = consumer->runtime;
+    void *staged = consumer->staged;
+    int code = chordal__grow(runtime->memory, &staged, sizeof *consumer->staged, &consumer->staged_capacity,
+                             consumer->staged_len + 1, CHORDAL__HOLDS_LIMIT);
+    if (code < 0) return chordal__fail(error, code, 0, "no room for a change");
+    consumer->staged = staged;
+    chordal__staged *place = &consumer->staged[consumer->staged_len];
+    place->remote = remote;
+    chordal__ops_init(&place->ops, runtime->memory);
+    runtime->counters.parts_parsed++;
+    code = chordal__ops_read(&place->ops, consumer->encoding, part->data, part->len, &remote->dictionary, cut,
+                             &runtime->settings.limits, error);
+    if (code >= 0) code = check_ops(remote->reference, &place->ops, error);
+    if (code < 0) {
+        chordal__ops_dispose(&place->ops);
+        return code;
+    }
+    consumer->staged_len++;
+    return 0;
+}
+
+static int apply_op(chordal__reference *reference, const chordal__op *op, chordal_error *error) {
+    chordal__runtime *runtime = reference->runtime;
+    chordal__node **value = &reference->values[op->path->segments[0].index];
+    if (op->kind == CHORDAL_OP_ERROR) {
+        chordal__node **place = &reference->errors[op->path->segments[0].index];
+        chordal__node_unref(runtime->memory, *place);
+        *place = op->value ? chordal__node_ref(op->value) : NULL;
+        return 0;
+    }
+    if (*value) return chordal__apply(runtime->memory, value, op, runtime->settings.limits.depth, error);
+    if (op->kind != CHORDAL_OP_REPLACE) return chordal__fail(error, CHORDAL_E_PATH, 0, "a change of no value");
+    *value = chordal__node_ref(op->value);
+    return 0;
+}
+
+/* A single op changes all or nothing by itself; for more, the old values are kept until all went well. */
+static int apply_ops(chordal__reference *reference, const chordal__ops *ops, chordal_error *error) {
+    chordal__memory *memory = reference->runtime->memory;
+    uint32_t count = reference->members->count;
+    size_t size = ops->count > 1 ? count * sizeof(chordal__node *) : 0;
+    chordal__node **old = chordal__allocate(memory, size);
+    if (size && !old) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a change");
+    for (uint32_t i = 0; old && i < count; i++)
+        old[i] = reference->values[i] ? chordal__node_ref(reference->values[i]) : NULL;
+    int code = 0;
+    for (size_t i = 0; i < ops->count && code == 0; i++) code = apply_op(reference, &ops->items[i], error);
+    for (uint32_t i = 0; old && i < count; i++) {
+        chordal__node *drop = old[i];
+        if (code < 0) {
+            drop = reference->values[i];
+            reference->values[i] = old[i];
+        }
+        chordal__node_unref(memory, drop);
+    }
+    chordal__release(memory, old, size);
+    return code;
+}
+
+static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
+    int code = 0;
+    for (size_t i = 0; i < consumer->staged_len && code == 0; i++) {
+        chordal__staged *staged = &consumer->staged[i];
+        chordal__reference *reference = staged->remote->reference;
+        if (!reference) continue;
+        if (!reference->kept) code = apply_ops(reference, &staged->ops, error);
+        if (code == 0) chordal__reference_changed(reference, consumer->cut, &staged->ops);
+    }
+    chordal__consumer_drop_staged(consumer);
+    return code;
+}
+
+int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    uint64_t cut = consumer->cut + message->numbers[0];
+    for (size_t i = 0; i < message->list_len; i++) {
+        int code;
+        chordal__remote *remote = chordal__consumer_remote(consumer, message->holds[i], &code);
+        if (code == 0 && remote && !remote->bound) code = CHORDAL_E_ORDER;
+        if (code < 0) return chordal__fail(error, code, 0, "a change of what is not held");
+        if (!remote) continue;
+        if (message->list[i].raw) return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a change in raw bytes");
+        code = stage(consumer, remote, &message->list[i], cut, error);
+        if (code < 0) return code;
+    }
+    consumer->cut = cut;
+    if (message->flags & CHORDAL__FLAG_MORE) return 0;
+    consumer->unacked_state++;
+    chordal__consumer_owes(consumer);
+    return apply_staged(consumer, error);
+}
+
+/* ---- ends ---- */
+
+static int code_of_name(const uint8_t *name, size_t len) {
+    int code = chordal__error_code((const char *)name, len);
+    return code ? code : CHORDAL_E_METHOD;
+}
+
+int chordal__consumer_failed(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    int code;
+    chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
+    if (code < 0) return chordal__fail(error, code, 0, "failed what is not held");
+    if (!remote) return 0;
+    remote->bound = false;
+    chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_FAILED,
+                                 code_of_name(message->texts[0].data, message->texts[0].len),
+                                 (const char *)message->texts[1].data, message->texts[1].len);
+    return 0;
+}
+
+int chordal__consumer_retired(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    int code;
+    chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
+    if (code < 0) return chordal__fail(error, code, 0, "retired what is not held");
+    if (!remote) return 0;
+    remote->bound = false;
+    chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_RETIRED, CHORDAL_E_RETIRED, NULL, 0);
+    return 0;
+}

@@ -1,0 +1,234 @@
+/* link.c: a link from its opening to its end, over all its transports. */
+#include "link/link.h"
+
+int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error) {
+    chordal__runtime *runtime = links->runtime;
+    chordal__link *link = chordal__allocate_zero(runtime->memory, sizeof *link);
+    if (!link) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a link");
+    link->links = links;
+    link->runtime = runtime;
+    link->flags = flags;
+    link->state = flags & CHORDAL_LINK_CONNECT ? CHORDAL_LINK_DIAL : CHORDAL_LINK_WAIT;
+    link->due.kind = CHORDAL__DUE_LINK;
+    link->ended_mark = (chordal__origin){link, 0, CHORDAL__ROLE_ENDED};
+    chordal__event_init(&link->event, CHORDAL__TELL_LINK);
+    chordal__event_init(&link->output, CHORDAL__TELL_OUTPUT);
+    chordal__list_init(&link->queue);
+    chordal__list_init(&link->consumers);
+    chordal__list_init(&link->providers);
+    chordal__list_append(&links->all, &link->node);
+    link->id = chordal__id_new(&runtime->ids, CHORDAL__ID_LINK, link, true);
+    if (!link->id) {
+        chordal__link_free(link);
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a link");
+    }
+    if (flags & CHORDAL_LINK_CONNECT) chordal__tell(runtime, &link->event);
+    *out = link;
+    return 0;
+}
+
+static void set_state(chordal__link *link, uint8_t state, int code, const char *detail) {
+    link->state = state;
+    chordal__reason_set(link->runtime->memory, &link->reason, code, NULL, 0, detail, detail ? strlen(detail) : 0);
+    chordal__tell(link->runtime, &link->event);
+}
+
+static void set_due(chordal__link *link, chordal_time span) {
+    if (span >= CHORDAL_NEVER)
+        chordal__heap_remove(&link->runtime->deadlines, &link->due);
+    else if (chordal__heap_set(&link->runtime->deadlines, &link->due, link->runtime->now + span) < 0 && !link->broken)
+        link->broken = CHORDAL_E_NOMEM;
+}
+
+/* ---- transports ---- */
+
+int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) {
+    chordal__runtime *runtime = link->runtime;
+    if (codec != CHORDAL_CODEC_BINARY && codec != CHORDAL_CODEC_TEXT)
+        return chordal__fail(error, CHORDAL_E_INVALID, 0, "no such codec");
+    if (link->transport || link->state == CHORDAL_LINK_CLOSED)
+        return chordal__fail(error, CHORDAL_E_STATE, 0, "the link has a transport or is closed");
+    chordal__link_drop_queue(link);
+    int code = chordal__codec_init(&link->codec, runtime->memory, (uint8_t)codec, runtime->settings.limits.size,
+                                   runtime->settings.limits.depth);
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for a codec");
+    link->codec_kind = (uint8_t)codec;
+    link->transport = true;
+    link->bye_sent = link->pinged = link->peer_newer = false;
+    link->heard = true;
+    link->broken = 0;
+    set_state(link, CHORDAL_LINK_OPENING, 0, NULL);
+    set_due(link, runtime->settings.handshake_timeout);
+    if (link->flags & CHORDAL_LINK_CONNECT) chordal__handshake_hello(link);
+    return 0;
+}
+
+void chordal__link_ready(chordal__link *link, const chordal__message *message) {
+    memcpy(link->peer_host, message->ids[0], sizeof link->peer_host);
+    memcpy(link->peer_run, message->ids[1], sizeof link->peer_run);
+    set_state(link, CHORDAL_LINK_UP, 0, NULL);
+    set_due(link, link->runtime->settings.ping_interval);
+    if (link->flags & CHORDAL_LINK_OFFER) chordal__offer_types(link);
+    chordal__list *node = link->consumers.next;
+    while (node != &link->consumers) {
+        chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
+        node = node->next;
+        chordal__consumer_open(consumer);
+    }
+}
+
+/* Everything that lived on the transport. */
+static void drop_sessions(chordal__link *link) {
+    for (size_t i = 0; i < link->origins_capacity; i++) {
+        chordal__origin *origin = link->origins[i];
+        if (origin && origin->role == CHORDAL__ROLE_PROVIDER)
+            chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        else if (origin && origin->role == CHORDAL__ROLE_FORWARD)
+            chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
+        if (origin && origin->role == CHORDAL__ROLE_ENDED) link->origins[i] = NULL;
+    }
+    chordal__list *node = link->consumers.next;
+    while (node != &link->consumers) {
+        chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
+        node = node->next;
+        chordal__consumer_down(consumer);
+    }
+    chordal__routes_drop(link);
+}
+
+/* Doubled each time with a limit, and a random half of it, so that many do not come back at once. */
+static chordal_time backoff(chordal__link *link) {
+    const chordal__settings *settings = &link->runtime->settings;
+    uint8_t random = 0;
+    uint32_t doublings = link->attempts < 20 ? link->attempts : 20;
+    chordal_time span = settings->backoff_first << doublings;
+    if (span > settings->backoff_limit) span = settings->backoff_limit;
+    (void)settings->entropy(settings->entropy_context, &random, 1);
+    return span / 2 + span * random / 512;
+}
+
+static void transport_ended(chordal__link *link, int code, const char *detail, bool for_good) {
+    if (!link->transport) return;
+    link->transport = false;
+    drop_sessions(link);
+    chordal__codec_dispose(&link->codec);
+    if (!(link->flags & CHORDAL_LINK_CONNECT) || for_good) {
+        chordal__heap_remove(&link->runtime->deadlines, &link->due);
+        set_state(link, CHORDAL_LINK_CLOSED, code, detail);
+        return;
+    }
+    set_state(link, CHORDAL_LINK_WAIT, code, detail);
+    set_due(link, backoff(link));
+    link->attempts++;
+}
+
+void chordal__link_down(chordal__link *link, int code, const char *detail) {
+    if (link->state == CHORDAL_LINK_CLOSED) {
+        chordal__link_drop_queue(link);
+        return;
+    }
+    if (link->transport) {
+        chordal__link_drop_queue(link);
+        transport_ended(link, code, detail, false);
+        return;
+    }
+    /* A transport that was asked for did not come. */
+    if (link->state != CHORDAL_LINK_DIAL) return;
+    set_state(link, CHORDAL_LINK_WAIT, code, detail);
+    set_due(link, backoff(link));
+    link->attempts++;
+}
+
+static bool is_final(int code) {
+    return code == CHORDAL_E_VERSION || code == CHORDAL_E_REFUSED || code == CHORDAL_E_BYE;
+}
+
+static void say_bye(chordal__link *link, int code, const char *detail) {
+    const char *name = chordal_error_name(code);
+    chordal__origin none = {link, 0, 0};
+    link->broken = 0;
+    if (detail) chordal__send_text(&none, CHORDAL__BYE, 0, name, strlen(name), detail, strlen(detail));
+    link->bye_sent = true;
+}
+
+void chordal__link_fail(chordal__link *link, int code, const char *detail) {
+    char words[112];
+    size_t len = strlen(detail);
+    if (len >= sizeof words) len = sizeof words - 1;
+    memcpy(words, detail, len); /* detail may lie in what goes away here */
+    words[len] = 0;
+    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT) chordal__link_drop_queue(link);
+    if (link->transport) say_bye(link, code, words);
+    transport_ended(link, code, words, is_final(code));
+}
+
+void chordal__link_peer_left(chordal__link *link, int code, const char *detail) {
+    transport_ended(link, code, detail, code == CHORDAL_E_VERSION || code == CHORDAL_E_REFUSED);
+}
+
+void chordal__link_close(chordal__link *link) {
+    if (link->state == CHORDAL_LINK_CLOSED) return;
+    if (link->transport) {
+        say_bye(link, CHORDAL_E_BYE, "closed");
+        transport_ended(link, 0, NULL, true);
+        return;
+    }
+    chordal__heap_remove(&link->runtime->deadlines, &link->due);
+    set_state(link, CHORDAL_LINK_CLOSED, 0, NULL);
+    drop_sessions(link);
+}
+
+void chordal__link_retry(chordal__link *link) {
+    if (link->state != CHORDAL_LINK_WAIT || !(link->flags & CHORDAL_LINK_CONNECT)) return;
+    chordal__heap_remove(&link->runtime->deadlines, &link->due);
+    set_state(link, CHORDAL_LINK_DIAL, 0, NULL);
+}
+
+static void ping_or_give_up(chordal__link *link) {
+    const chordal__settings *settings = &link->runtime->settings;
+    chordal__origin none = {link, 0, 0};
+    if (link->heard) {
+        link->heard = link->pinged = false;
+        set_due(link, settings->ping_interval);
+    } else if (!link->pinged) {
+        link->pinged = true;
+        chordal__send_simple(&none, CHORDAL__PING, 0);
+        set_due(link, settings->ping_timeout);
+    } else {
+        chordal__link_fail(link, CHORDAL_E_TIMEOUT, "the peer is silent");
+    }
+}
+
+void chordal__link_due(chordal__link *link) {
+    switch (link->state) {
+    case CHORDAL_LINK_WAIT:
+        chordal__link_retry(link);
+        break;
+    case CHORDAL_LINK_OPENING:
+        chordal__link_fail(link, CHORDAL_E_TIMEOUT, "no answer to the handshake");
+        break;
+    case CHORDAL_LINK_UP:
+        ping_or_give_up(link);
+        break;
+    default:
+        break;
+    }
+}
+
+void chordal__link_free(chordal__link *link) {
+    chordal__runtime *runtime = link->runtime;
+    link->flags &= ~(uint32_t)CHORDAL_LINK_CONNECT;
+    transport_ended(link, CHORDAL_E_CLOSED, NULL, true);
+    link->state = CHORDAL_LINK_CLOSED;
+    chordal__link_drop_queue(link);
+    while (!chordal__list_empty(&link->consumers))
+        chordal__consumer_free(CHORDAL__ENTRY(link->consumers.next, chordal__consumer, node));
+    chordal__heap_remove(&runtime->deadlines, &link->due);
+    chordal__list_remove(&link->node);
+    chordal__untell(&link->event);
+    chordal__untell(&link->output);
+    chordal__reason_clear(runtime->memory, &link->reason);
+    chordal__release(runtime->memory, link->origins, link->origins_capacity * sizeof *link->origins);
+    if (link->id) chordal__id_free(&runtime->ids, link->id);
+    chordal__release(runtime->memory, link, sizeof *link);
+}

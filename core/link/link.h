@@ -1,0 +1,298 @@
+/* link.h: the protocol machine: links, the sessions on them in both roles, streams, routes. */
+#ifndef CHORDAL_CORE_LINK_H
+#define CHORDAL_CORE_LINK_H
+
+#include "object/object.h"
+
+typedef struct chordal__link chordal__link;
+typedef struct chordal__links chordal__links;
+typedef struct chordal__provider chordal__provider;
+typedef struct chordal__consumer chordal__consumer;
+typedef struct chordal__stream chordal__stream;
+
+#define CHORDAL__ORIGINS_LIMIT 65536
+#define CHORDAL__HOLDS_LIMIT 1000000
+#define CHORDAL__SLOTS 256
+
+/* ---- links.c: all links of a host ---- */
+struct chordal__links {
+    chordal__runtime *runtime;
+    chordal__list all;
+    chordal__map routes;   /* type name → chordal__route */
+    chordal__list flush;   /* providers with something to send */
+    chordal__list touched; /* streams of the batch that is being published */
+    chordal__list warm;    /* streams that keep encoded snapshots for this turn */
+    chordal__list owing;   /* consumers that owe an ack */
+    bool flushing;
+};
+int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
+void chordal__links_dispose(chordal__links *links);
+extern const chordal__hooks chordal__links_hooks;
+void chordal__links_due(chordal__deadline *deadline); /* a deadline of a link or of a session's came */
+/* The end of a turn: acks, links that broke, encoded snapshots that nobody needs any more. */
+void chordal__links_turn(chordal__links *links);
+chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */
+
+/* ---- origin.c: the numbers of sessions on one link ---- */
+enum { CHORDAL__ROLE_PROVIDER = 1, CHORDAL__ROLE_CONSUMER, CHORDAL__ROLE_FORWARD, CHORDAL__ROLE_ENDED };
+typedef struct chordal__origin {
+    chordal__link *link;
+    uint64_t number;
+    uint8_t role;
+} chordal__origin;
+int chordal__origin_enter(chordal__link *link, chordal__origin *origin,
+                          uint64_t number); /* ORDER: taken; LIMIT; NOMEM */
+void chordal__origin_leave(chordal__origin *origin,
+                           bool ended_sent); /* with ended_sent a mark stays until the peer confirms */
+chordal__origin *chordal__origin_get(chordal__link *link, uint64_t number); /* NULL: none; role ENDED: a mark */
+uint64_t chordal__origin_free_number(const chordal__link *link);
+void chordal__origin_confirmed(chordal__link *link, uint64_t number); /* the peer confirmed the end */
+
+/* ---- link.c ---- */
+struct chordal__link {
+    chordal__list node;
+    chordal__links *links;
+    chordal__runtime *runtime;
+    chordal_id id;
+    uint32_t flags;
+    uint8_t state;
+    bool transport, bye_sent, heard, pinged;
+    int broken; /* a code: it fails at the end of this turn */
+    uint8_t codec_kind;
+    chordal__codec codec;
+    chordal__list queue;
+    size_t queued;
+    chordal__event event, output;
+    chordal__reason reason;
+    chordal__deadline due;
+    uint32_t attempts;
+    uint8_t peer_host[16], peer_run[16];
+    bool peer_newer;
+    uint64_t peer_limit;
+    chordal__origin **origins;
+    chordal__origin ended_mark;
+    size_t origins_capacity;
+    chordal__list consumers;
+    chordal__list providers;
+};
+int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
+void chordal__link_free(chordal__link *link);
+int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
+int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data, size_t len, chordal_error *error);
+void chordal__link_down(chordal__link *link, int code, const char *detail);      /* the transport is gone */
+void chordal__link_fail(chordal__link *link, int code, const char *detail);      /* say bye and end the transport */
+void chordal__link_peer_left(chordal__link *link, int code, const char *detail); /* it said bye */
+void chordal__link_close(chordal__link *link);
+void chordal__link_retry(chordal__link *link);
+void chordal__link_due(chordal__link *link);
+void chordal__link_ready(chordal__link *link, const chordal__message *message); /* hands are shaken */
+
+/* ---- send.c ---- */
+/* Queue a message. What fails breaks the link at the end of the turn; `out_bytes` (may be NULL) is the size of its
+ * frames. */
+void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
+void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number);
+void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
+                        const char *text, size_t text_len);
+chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
+void chordal__link_sent(chordal__link *link);
+void chordal__link_drop_queue(chordal__link *link);
+
+/* ---- handshake.c, receive.c ---- */
+void chordal__handshake_hello(chordal__link *link);
+int chordal__handshake_receive(chordal__link *link, const chordal__message *message, chordal_error *error);
+int chordal__receive(chordal__link *link, chordal__message *message, chordal_error *error);
+
+/* ---- parts.c: values between packed form and the encoding of a session ---- */
+/* A value part as packed bytes, checked. NULL with *out_code: NOMEM or a data error. */
+int chordal__part_to_packed(chordal__runtime *runtime, uint8_t encoding, const chordal__part *part,
+                            chordal__buffer *out, chordal_error *error);
+/* Packed bytes as a part; with binary encoding a slice of `body`, else written into `scratch` and borrowed from there
+ * by offset. */
+int chordal__part_of_packed(chordal__runtime *runtime, uint8_t encoding, const uint8_t *data, size_t len,
+                            chordal__body *body, chordal__part *out);
+
+/* ---- stream.c: the encoded changes of one object ---- */
+#define CHORDAL__STREAM_LOG_WEIGHT (1 << 20)
+#define CHORDAL__STREAM_LOG_COUNT 1024
+typedef struct chordal__logged {
+    uint64_t commit;
+    chordal__ops ops;
+} chordal__logged;
+typedef struct chordal__encoded {
+    uint64_t from, to;
+    chordal__body *body;
+} chordal__encoded;
+#define CHORDAL__STREAM_FOLDS 4
+struct chordal__stream {
+    chordal__observer observer;
+    chordal__object *object; /* pinned */
+    chordal__list holds;     /* of any session */
+    chordal__list touched, warm;
+    chordal__dictionary dictionary;
+    uint64_t last;               /* the last commit that changed it */
+    const chordal__ops *current; /* of the batch that is being published */
+    uint64_t log_from;           /* the log has every change after this commit */
+    chordal__logged *log;
+    size_t log_len, log_capacity;
+    uint64_t log_weight;
+    uint32_t lagging;                                   /* holds with a change to come */
+    chordal__encoded changes[2][CHORDAL__STREAM_FOLDS]; /* by part encoding - 1; the last ones made */
+    uint32_t next_change[2];
+    chordal__encoded snapshots[2];
+};
+chordal__stream *chordal__stream_of(chordal__object *object); /* made when there is none; NULL: no memory */
+void chordal__stream_release(chordal__stream *stream);        /* frees it when nothing holds it */
+/* What takes a reader from after `from` to now, encoded once for all; borrowed for the turn. NULL: no memory. */
+chordal__body *chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from);
+chordal__body *chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding);
+void chordal__stream_published(chordal__stream *stream); /* all that have room were served */
+void chordal__stream_cool(chordal__stream *stream);      /* drop encoded snapshots */
+
+#define CHORDAL__BOUND_UNCHANGED 0
+#define CHORDAL__BOUND_GAP 1
+#define CHORDAL__BOUND_SNAPSHOT 2
+
+/* ---- provider.c, provider_flush.c, provider_calls.c: a session in which this host provides ---- */
+typedef struct chordal__hold {
+    chordal__list stream_node; /* stream.holds */
+    chordal__list dirty;       /* provider.dirty: a change is to be sent */
+    chordal__list waiting;     /* provider.waiting: a bound is to be sent */
+    chordal__provider *provider;
+    uint64_t number;
+    chordal__stream *stream;
+    chordal__object *object; /* demanded */
+    uint64_t seen;           /* the last commit sent */
+    bool bound, dead;
+} chordal__hold;
+struct chordal__provider {
+    chordal__origin origin;
+    chordal__list node;  /* link.providers */
+    chordal__list flush; /* links.flush */
+    chordal__runtime *runtime;
+    uint8_t session[16];
+    uint8_t encoding;
+    chordal__hold **holds;
+    size_t holds_capacity;
+    uint64_t cut;
+    chordal__list dirty, waiting, ready;
+    chordal__caller caller;
+    chordal__invocation **slots;
+    chordal__type **told; /* types whose members were told */
+    size_t told_len, told_capacity;
+    uint32_t *sizes; /* of messages under way: a ring of window_messages */
+    uint32_t sizes_first, sizes_len;
+    uint64_t under_way;  /* bytes */
+    uint64_t more_bytes; /* of a cut that goes on: counted with its last message */
+    bool full;           /* counted as such */
+};
+int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error);
+void chordal__provider_end(chordal__provider *provider, bool ended_sent);
+int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+int chordal__provider_release(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+int chordal__provider_retry(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+int chordal__provider_ack(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+int chordal__provider_call(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+int chordal__provider_cancel(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+void chordal__hold_changed(chordal__hold *hold); /* its stream has a change */
+void chordal__hold_state(chordal__hold *hold);   /* its object went live, failed or retired */
+void chordal__hold_seen(chordal__hold *hold);    /* it is at its stream's last change */
+void chordal__provider_flush(chordal__provider *provider);
+void chordal__provider_want_flush(chordal__provider *provider);
+bool chordal__provider_has_room(chordal__provider *provider);
+void chordal__provider_count(chordal__provider *provider, size_t bytes);
+void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation);
+void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation);
+void chordal__provider_end_calls(chordal__provider *provider);
+
+/* ---- consumer.c, consumer_state.c, consumer_calls.c: a session in which this host consumes ---- */
+typedef struct chordal__remote {
+    chordal__list node;   /* consumer.remotes */
+    chordal__list hungry; /* consumer.hungry: calls wait for a slot */
+    chordal__consumer *consumer;
+    chordal__reference *reference; /* NULL: released, waits for the confirmation */
+    int64_t number;                /* -1: not asked for yet */
+    bool bound;
+    chordal__dictionary dictionary;
+} chordal__remote;
+/* A decoded change that waits for the rest of its cut. */
+typedef struct chordal__staged {
+    chordal__remote *remote;
+    chordal__ops ops;
+} chordal__staged;
+typedef struct chordal__known_type {
+    chordal__text name;
+    chordal__members *members;
+} chordal__known_type;
+struct chordal__consumer {
+    chordal__origin origin; /* number 0: not open */
+    chordal__list node;     /* link.consumers */
+    chordal__list owing;    /* links.owing */
+    chordal__runtime *runtime;
+    chordal__link *link;
+    uint8_t session[16];
+    uint8_t encoding;
+    chordal__text route;
+    chordal__list remotes, hungry;
+    chordal__remote **numbers;
+    size_t numbers_capacity;
+    chordal__known_type *types;
+    size_t types_len, types_capacity;
+    uint64_t cut;
+    chordal__staged *staged;
+    size_t staged_len, staged_capacity;
+    struct {
+        chordal__call *call; /* NULL in a used slot: nobody waits any more */
+        bool used;
+    } slots[CHORDAL__SLOTS];
+    uint32_t slots_used;
+    uint32_t unacked_state, unacked_other;
+    int blocked; /* frames that wait to be taken */
+};
+int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error);
+void chordal__consumer_open(chordal__consumer *consumer); /* the link is up */
+void chordal__consumer_down(chordal__consumer *consumer); /* and is not any more */
+void chordal__consumer_free(chordal__consumer *consumer);
+void chordal__consumer_ended(chordal__consumer *consumer); /* the other end closed the session */
+void chordal__consumer_acks(chordal__consumer *consumer);
+void chordal__consumer_owes(chordal__consumer *consumer);
+chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len,
+                                          chordal_error *error);
+chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference); /* NULL: no memory */
+int chordal__remote_again(chordal__remote *remote);                                               /* NOMEM */
+void chordal__remote_hold(chordal__remote *remote);
+void chordal__remote_end(chordal__remote *remote);
+chordal__remote *chordal__consumer_remote(chordal__consumer *consumer, uint64_t number, int *out_code);
+int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_failed(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_retired(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_released(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+void chordal__consumer_drop_staged(chordal__consumer *consumer);
+void chordal__consumer_send_calls(chordal__remote *remote);
+void chordal__consumer_feed_hungry(chordal__consumer *consumer);
+void chordal__consumer_calls_lost(chordal__consumer *consumer);
+void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call);
+void chordal__consumer_forget(chordal__reference *reference, chordal__call *call);
+
+/* ---- route.c: types that are provided behind a link, and sessions that are passed on ---- */
+typedef struct chordal__route {
+    chordal__link *link;
+    chordal__text type;
+} chordal__route;
+typedef struct chordal__forward {
+    chordal__origin origin;
+    struct chordal__forward *other;
+} chordal__forward;
+int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
+void chordal__routes_drop(chordal__link *link); /* the link is down */
+chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len);
+void chordal__route_name(const chordal__link *link, char out[33]);
+int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error);
+void chordal__forward_message(chordal__forward *forward, chordal__message *message);
+void chordal__forward_end(chordal__forward *forward, bool ended_sent); /* tells the other side */
+void chordal__offer_types(chordal__link *link);
+
+#endif

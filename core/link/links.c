@@ -1,0 +1,88 @@
+/* links.c: all links of a host, and what they do at the end of a batch and of a turn. */
+#include "link/link.h"
+
+int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
+    memset(links, 0, sizeof *links);
+    links->runtime = runtime;
+    chordal__list *lists[] = {&links->all, &links->flush, &links->touched, &links->warm, &links->owing};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
+    chordal__map_init(&links->routes, runtime->memory, runtime->seed);
+    runtime->links = links;
+    return 0;
+}
+
+void chordal__links_dispose(chordal__links *links) {
+    if (!links->runtime) return;
+    while (!chordal__list_empty(&links->all)) chordal__link_free(CHORDAL__ENTRY(links->all.next, chordal__link, node));
+    chordal__map_dispose(&links->routes);
+}
+
+chordal__link *chordal__links_default(chordal__links *links) {
+    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        if (link->flags & CHORDAL_LINK_CONNECT && link->state != CHORDAL_LINK_CLOSED) return link;
+    }
+    return NULL;
+}
+
+static void flush_all(chordal__links *links) {
+    if (links->flushing || links->runtime->settling) return;
+    links->flushing = true;
+    while (!chordal__list_empty(&links->flush)) {
+        chordal__provider *provider = CHORDAL__ENTRY(links->flush.next, chordal__provider, flush);
+        chordal__list_remove(&provider->flush);
+        chordal__provider_flush(provider);
+    }
+    while (!chordal__list_empty(&links->touched)) {
+        chordal__stream *stream = CHORDAL__ENTRY(links->touched.next, chordal__stream, touched);
+        chordal__list_remove(&stream->touched);
+        chordal__stream_published(stream);
+    }
+    links->flushing = false;
+}
+
+static void published(chordal__runtime *runtime) {
+    flush_all(runtime->links);
+}
+
+static void type_provided(chordal__runtime *runtime, const char *name, size_t name_len) {
+    chordal__links *links = runtime->links;
+    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        chordal__message offer = {.kind = CHORDAL__OFFER};
+        offer.texts[0].data = (const uint8_t *)name;
+        offer.texts[0].len = name_len;
+        if (link->state == CHORDAL_LINK_UP && link->flags & CHORDAL_LINK_OFFER) chordal__send(link, &offer, NULL);
+    }
+}
+
+const chordal__hooks chordal__links_hooks = {published, type_provided};
+
+void chordal__provider_want_flush(chordal__provider *provider) {
+    if (provider->flush.next == &provider->flush)
+        chordal__list_append(&provider->runtime->links->flush, &provider->flush);
+}
+
+static void fail_broken(chordal__links *links) {
+    chordal__list *node = links->all.next;
+    while (node != &links->all) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        node = node->next;
+        if (link->broken && link->transport) chordal__link_fail(link, link->broken, "the link could not go on");
+    }
+}
+
+void chordal__links_turn(chordal__links *links) {
+    flush_all(links);
+    while (!chordal__list_empty(&links->owing)) {
+        chordal__consumer *consumer = CHORDAL__ENTRY(links->owing.next, chordal__consumer, owing);
+        chordal__list_remove(&consumer->owing);
+        chordal__consumer_acks(consumer);
+    }
+    while (!chordal__list_empty(&links->warm)) {
+        chordal__stream *stream = CHORDAL__ENTRY(links->warm.next, chordal__stream, warm);
+        chordal__list_remove(&stream->warm);
+        chordal__stream_cool(stream);
+    }
+    fail_broken(links);
+}

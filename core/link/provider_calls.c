@@ -1,0 +1,127 @@
+/* provider_calls.c: calls that a session makes here. */
+#include "link/link.h"
+
+static int add_argument(chordal__runtime *runtime, uint8_t encoding, const chordal__part *part, chordal__buffer *out,
+                        chordal_error *error) {
+    if (!part->raw) return chordal__part_to_packed(runtime, encoding, part, out, error);
+    chordal__pack_write_bytes(out, part->data, part->len);
+    return 0;
+}
+
+static int read_arguments(chordal__provider *provider, const chordal__message *message, chordal__body **out,
+                          chordal_error *error) {
+    chordal__runtime *runtime = provider->runtime;
+    chordal__buffer buffer;
+    if (message->list_len > CHORDAL__ARGUMENTS_LIMIT)
+        return chordal__fail(error, CHORDAL_E_LIMIT, 0, "too many arguments");
+    chordal__buffer_init(&buffer, runtime->memory, (size_t)runtime->settings.limits.size * 2);
+    chordal__pack_write_array(&buffer, message->list_len);
+    int code = 0;
+    for (size_t i = 0; i < message->list_len && code == 0; i++)
+        code = add_argument(runtime, provider->encoding, &message->list[i], &buffer, error);
+    if (code == 0) {
+        *out = chordal__body_of_buffer(runtime->memory, &buffer);
+        if (!*out) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the arguments");
+    }
+    chordal__buffer_dispose(&buffer);
+    return code;
+}
+
+/* A call that cannot be run is answered in line with the others. */
+static void run(chordal__provider *provider, chordal__hold *hold, const chordal__message *message,
+                chordal__body *arguments) {
+    uint64_t slot = message->numbers[1], member = message->numbers[2];
+    const chordal__members *members = hold->object->type->members;
+    bool method = member < members->count && members->items[member].kind == CHORDAL_MEMBER_METHOD;
+    chordal__invocation *invocation =
+        chordal__invoke(&provider->caller, hold->object, method ? (uint32_t)member : 0, arguments);
+    if (!invocation) {
+        if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
+        return;
+    }
+    invocation->slot = (uint32_t)slot;
+    provider->slots[slot] = invocation;
+    if (!method)
+        chordal__invocation_fail(invocation, CHORDAL_E_NO_MEMBER, NULL, 0, NULL, 0);
+    else if (hold->object->state == CHORDAL__OBJECT_RETIRED)
+        chordal__invocation_fail(invocation, CHORDAL_E_RETIRED, NULL, 0, NULL, 0);
+}
+
+int chordal__provider_call(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
+    uint64_t number = message->numbers[0], slot = message->numbers[1];
+    chordal__hold *hold = number < provider->holds_capacity ? provider->holds[number] : NULL;
+    if (!hold || !hold->bound) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a call on a hold that is not bound");
+    if (slot >= CHORDAL__SLOTS || provider->slots[slot])
+        return chordal__fail(error, CHORDAL_E_ORDER, 0, "the call's slot is not free");
+    chordal__body *arguments;
+    int code = read_arguments(provider, message, &arguments, error);
+    if (code < 0) return code;
+    run(provider, hold, message, arguments);
+    chordal__body_unref(arguments);
+    return 0;
+}
+
+int chordal__provider_cancel(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
+    uint64_t slot = message->numbers[0];
+    if (slot >= CHORDAL__SLOTS) return chordal__fail(error, CHORDAL_E_ORDER, 0, "no such slot");
+    if (provider->slots[slot]) chordal__invocation_cancel(provider->slots[slot]);
+    return 0;
+}
+
+void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation) {
+    chordal__provider *provider = CHORDAL__ENTRY(caller, chordal__provider, caller);
+    chordal__list_append(&provider->ready, &invocation->ready);
+    chordal__provider_want_flush(provider);
+}
+
+static void send_value(chordal__provider *provider, chordal__invocation *invocation, size_t *out_bytes) {
+    chordal__message result = {.kind = CHORDAL__RESULT, .origin = provider->origin.number};
+    chordal__body *value = invocation->value;
+    result.numbers[0] = invocation->slot;
+    if (invocation->raw) {
+        result.parts[0] =
+            (chordal__part){.data = value->data, .len = value->len, .raw = true, .body = chordal__body_ref(value)};
+    } else if (chordal__part_of_packed(provider->runtime, provider->encoding, value->data, value->len, value,
+                                       &result.parts[0]) < 0) {
+        *out_bytes = 0;
+        if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
+        return;
+    }
+    chordal__send(provider->origin.link, &result, out_bytes);
+    chordal__body_unref(result.parts[0].body);
+}
+
+static void send_reason(chordal__provider *provider, chordal__invocation *invocation, size_t *out_bytes) {
+    static const char prefix[] = "method:";
+    const chordal__reason *reason = &invocation->reason;
+    chordal__buffer *scratch = &provider->runtime->scratch;
+    chordal__message message = {.kind = CHORDAL__ERROR, .origin = provider->origin.number};
+    chordal__buffer_clear(scratch);
+    if (reason->code == CHORDAL_E_METHOD) chordal__buffer_put(scratch, prefix, sizeof prefix - 1);
+    chordal__buffer_put(scratch, reason->name.data, reason->name.len);
+    message.numbers[0] = invocation->slot;
+    message.texts[0].data = scratch->data;
+    message.texts[0].len = scratch->len;
+    message.texts[1].data = (const uint8_t *)reason->detail.data;
+    message.texts[1].len = reason->detail.len;
+    chordal__send(provider->origin.link, &message, out_bytes);
+}
+
+void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation) {
+    size_t bytes;
+    if (invocation->reason.code)
+        send_reason(provider, invocation, &bytes);
+    else
+        send_value(provider, invocation, &bytes);
+    chordal__provider_count(provider, bytes);
+    provider->slots[invocation->slot] = NULL;
+    chordal__invocation_free(invocation);
+}
+
+void chordal__provider_end_calls(chordal__provider *provider) {
+    for (uint32_t i = 0; i < CHORDAL__SLOTS; i++) {
+        chordal__invocation *invocation = provider->slots[i];
+        provider->slots[i] = NULL;
+        if (invocation) chordal__invocation_orphan(invocation);
+    }
+}

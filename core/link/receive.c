@@ -1,0 +1,148 @@
+/* receive.c: what a message does, by its kind and by the role of its origin. */
+#include "link/link.h"
+
+typedef int (*provider_function)(chordal__provider *, const chordal__message *, chordal_error *);
+typedef int (*consumer_function)(chordal__consumer *, const chordal__message *, chordal_error *);
+
+static const provider_function to_provider[CHORDAL__MESSAGE_END] = {
+    [CHORDAL__HOLD] = chordal__provider_hold,   [CHORDAL__RELEASE] = chordal__provider_release,
+    [CHORDAL__RETRY] = chordal__provider_retry, [CHORDAL__ACK] = chordal__provider_ack,
+    [CHORDAL__CALL] = chordal__provider_call,   [CHORDAL__CANCEL] = chordal__provider_cancel,
+};
+
+static int opened(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    (void)consumer;
+    if (message->numbers[0] > 1) return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "opened in no known way");
+    return 0;
+}
+
+static const consumer_function to_consumer[CHORDAL__MESSAGE_END] = {
+    [CHORDAL__OPENED] = opened,
+    [CHORDAL__BOUND] = chordal__consumer_bound,
+    [CHORDAL__MOVED] = chordal__consumer_moved,
+    [CHORDAL__FAILED] = chordal__consumer_failed,
+    [CHORDAL__RETIRED] = chordal__consumer_retired,
+    [CHORDAL__RELEASED] = chordal__consumer_released,
+    [CHORDAL__STATE] = chordal__consumer_state,
+    [CHORDAL__RESULT] = chordal__consumer_outcome,
+    [CHORDAL__ERROR] = chordal__consumer_outcome,
+};
+
+static int out_of_order(const chordal__message *message, chordal_error *error) {
+    char words[64] = "not allowed here: ";
+    const char *word = chordal__message_word(message->kind);
+    size_t at = strlen(words), len = strlen(word);
+    memcpy(words + at, word, len < 32 ? len + 1 : 0);
+    return chordal__fail(error, CHORDAL_E_ORDER, 0, words);
+}
+
+/* The peer says bye: the reason becomes the link's. */
+static int receive_bye(chordal__link *link, const chordal__message *message) {
+    char words[96];
+    size_t len = message->texts[1].len < sizeof words - 1 ? message->texts[1].len : sizeof words - 1;
+    if (len) memcpy(words, message->texts[1].data, len);
+    words[len] = 0;
+    int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
+    link->bye_sent = true; /* nothing follows, not even an answer */
+    chordal__link_drop_queue(link);
+    chordal__link_peer_left(link, code ? code : CHORDAL_E_BYE, words);
+    return 0;
+}
+
+static int receive_of_link(chordal__link *link, const chordal__message *message, chordal_error *error) {
+    chordal__origin none = {link, 0, 0};
+    int code;
+    switch (message->kind) {
+    case CHORDAL__PING:
+        chordal__send_simple(&none, CHORDAL__PONG, message->numbers[0]);
+        return 0;
+    case CHORDAL__PONG:
+        return 0;
+    case CHORDAL__OFFER:
+        code = chordal__route_offer(link, message->texts[0].data, message->texts[0].len);
+        return code < 0 ? chordal__fail(error, code, 0, "no room for an offered type") : 0;
+    default:
+        return out_of_order(message, error);
+    }
+}
+
+static int open_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
+    bool odd = message->origin & 1, peer_connects = !(link->flags & CHORDAL_LINK_CONNECT);
+    if (message->numbers[0] != message->origin)
+        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "an origin under another number");
+    if (odd != peer_connects) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a number of the other side");
+    if (message->numbers[2]) return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no deflate yet");
+    if (message->texts[0].len) return chordal__forward_open(link, message, error);
+    if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
+    return chordal__provider_open(link, message, error);
+}
+
+static int receive_ended(chordal__link *link, chordal__origin *origin) {
+    chordal__origin copy = *origin;
+    switch (origin->role) {
+    case CHORDAL__ROLE_ENDED:
+        chordal__origin_confirmed(link, copy.number);
+        return 0;
+    case CHORDAL__ROLE_PROVIDER:
+        chordal__send_simple(&copy, CHORDAL__ENDED, 0);
+        chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        return 0;
+    case CHORDAL__ROLE_FORWARD:
+        chordal__send_simple(&copy, CHORDAL__ENDED, 0);
+        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
+        return 0;
+    default:
+        chordal__consumer_ended(CHORDAL__ENTRY(origin, chordal__consumer, origin));
+        return 0;
+    }
+}
+
+static int receive_of_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
+    chordal__origin *origin = chordal__origin_get(link, message->origin);
+    if (!origin)
+        return message->kind == CHORDAL__ORIGIN ? open_origin(link, message, error) : out_of_order(message, error);
+    if (message->kind == CHORDAL__ENDED) {
+        if (origin->role != CHORDAL__ROLE_ENDED) return receive_ended(link, origin);
+        chordal__origin_confirmed(link, message->origin);
+        return 0;
+    }
+    if (message->kind == CHORDAL__ORIGIN) return out_of_order(message, error);
+    switch (origin->role) {
+    case CHORDAL__ROLE_ENDED:
+        return 0; /* crossed with the end on its way */
+    case CHORDAL__ROLE_FORWARD:
+        chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
+        return 0;
+    case CHORDAL__ROLE_PROVIDER:
+        if (!to_provider[message->kind]) return out_of_order(message, error);
+        return to_provider[message->kind](CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
+    default:
+        if (!to_consumer[message->kind]) return out_of_order(message, error);
+        return to_consumer[message->kind](CHORDAL__ENTRY(origin, chordal__consumer, origin), message, error);
+    }
+}
+
+int chordal__receive(chordal__link *link, chordal__message *message, chordal_error *error) {
+    if (message->kind == CHORDAL__BYE) return receive_bye(link, message);
+    if (link->state == CHORDAL_LINK_OPENING) return chordal__handshake_receive(link, message, error);
+    if (message->unknown)
+        return link->peer_newer ? 0 : chordal__fail(error, CHORDAL_E_MALFORMED, 0, "an unknown kind of message");
+    if (message->origin == 0) return receive_of_link(link, message, error);
+    return receive_of_origin(link, message, error);
+}
+
+int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data, size_t len, chordal_error *error) {
+    chordal__message message;
+    chordal_error own = {0};
+    if (!error) error = &own;
+    if (!link->transport) return chordal__fail(error, CHORDAL_E_STATE, 0, "the link has no transport");
+    link->heard = true;
+    link->runtime->counters.bytes_in += len;
+    int code = chordal__codec_decode(&link->codec, frame, data, len, &message, error);
+    if (code > 0) {
+        link->runtime->counters.messages_in++;
+        code = chordal__receive(link, &message, error);
+    }
+    if (code < 0) chordal__link_fail(link, code, error->detail);
+    return code < 0 ? code : 0;
+}

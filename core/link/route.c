@@ -1,0 +1,142 @@
+/* route.c: types that a peer provides for others behind this host, and the sessions that are passed on to it. */
+#include "link/link.h"
+
+/* ---- offers ---- */
+
+static void send_offer(chordal__link *link, const chordal__type *type) {
+    chordal__message offer = {.kind = CHORDAL__OFFER};
+    offer.texts[0].data = (const uint8_t *)type->name.data;
+    offer.texts[0].len = type->name.len;
+    chordal__send(link, &offer, NULL);
+}
+
+void chordal__offer_types(chordal__link *link) {
+    size_t at = 0;
+    chordal__type *type;
+    while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL) send_offer(link, type);
+}
+
+static void free_route(chordal__link *link, chordal__route *route) {
+    chordal__text_clear(link->runtime->memory, &route->type);
+    chordal__release(link->runtime->memory, route, sizeof *route);
+}
+
+/* The newest offer of a type counts. */
+int chordal__route_offer(chordal__link *link, const void *type, size_t type_len) {
+    chordal__map *routes = &link->links->routes;
+    if (!(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) return 0;
+    if (routes->count >= 65536) return CHORDAL_E_LIMIT;
+    chordal__route *route = chordal__map_get(routes, type, type_len);
+    if (route) {
+        route->link = link;
+        return 0;
+    }
+    route = chordal__allocate_zero(link->runtime->memory, sizeof *route);
+    if (!route) return CHORDAL_E_NOMEM;
+    route->link = link;
+    int code = chordal__text_set(link->runtime->memory, &route->type, type, type_len);
+    if (code == 0) code = chordal__map_put(routes, type, type_len, route);
+    if (code < 0) free_route(link, route);
+    return code;
+}
+
+void chordal__routes_drop(chordal__link *link) {
+    chordal__map *routes = &link->links->routes;
+    size_t at = 0;
+    chordal__route *route;
+    while ((route = chordal__map_next(routes, &at)) != NULL) {
+        if (route->link != link) continue;
+        chordal__map_remove(routes, route->type.data, route->type.len);
+        free_route(link, route);
+        at = 0;
+    }
+}
+
+chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len) {
+    chordal__route *route = chordal__map_get(&links->routes, type, type_len);
+    return route ? route->link : NULL;
+}
+
+void chordal__route_name(const chordal__link *link, char out[33]) {
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 16; i++) {
+        out[i * 2] = digits[link->peer_host[i] >> 4];
+        out[i * 2 + 1] = digits[link->peer_host[i] & 15];
+    }
+    out[32] = 0;
+}
+
+static chordal__link *link_of_name(chordal__links *links, const void *name, size_t len) {
+    char own[33];
+    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        if (link->state != CHORDAL_LINK_UP || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
+        chordal__route_name(link, own);
+        if (len == 32 && memcmp(own, name, 32) == 0) return link;
+    }
+    return NULL;
+}
+
+/* ---- forwards ---- */
+
+static void pass_on(chordal__forward *to, chordal__message *message) {
+    message->origin = to->origin.number;
+    to->origin.link->runtime->counters.parts_forwarded += message->list_len + 1;
+    chordal__send(to->origin.link, message, NULL);
+}
+
+static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *out_code) {
+    chordal__forward *forward = chordal__allocate_zero(link->runtime->memory, sizeof *forward);
+    *out_code = CHORDAL_E_NOMEM;
+    if (!forward) return NULL;
+    forward->origin.role = CHORDAL__ROLE_FORWARD;
+    *out_code = chordal__origin_enter(link, &forward->origin, number);
+    if (*out_code == 0) return forward;
+    chordal__release(link->runtime->memory, forward, sizeof *forward);
+    return NULL;
+}
+
+static void free_forward(chordal__forward *forward, bool ended_sent) {
+    chordal__memory *memory = forward->origin.link->runtime->memory;
+    chordal__origin_leave(&forward->origin, ended_sent);
+    chordal__release(memory, forward, sizeof *forward);
+}
+
+int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error) {
+    chordal__link *behind = link_of_name(link->links, message->texts[0].data, message->texts[0].len);
+    int code;
+    if (!behind || behind == link) {
+        chordal__origin gone = {link, message->origin, 0};
+        if (chordal__origin_get(link, message->origin))
+            return chordal__fail(error, CHORDAL_E_ORDER, 0, "the origin is not free");
+        code = chordal__origin_enter(link, &gone, message->origin);
+        if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
+        chordal__send_simple(&gone, CHORDAL__ENDED, 0);
+        chordal__origin_leave(&gone, true);
+        return 0;
+    }
+    chordal__forward *near = new_forward(link, message->origin, &code);
+    if (!near) return chordal__fail(error, code, 0, "the origin is not free");
+    chordal__forward *far = new_forward(behind, chordal__origin_free_number(behind), &code);
+    if (!far) {
+        free_forward(near, false);
+        return chordal__fail(error, code, 0, "no room for a session behind");
+    }
+    near->other = far;
+    far->other = near;
+    message->texts[0].len = 0;
+    message->numbers[0] = far->origin.number;
+    pass_on(far, message);
+    return 0;
+}
+
+void chordal__forward_message(chordal__forward *forward, chordal__message *message) {
+    pass_on(forward->other, message);
+}
+
+void chordal__forward_end(chordal__forward *forward, bool ended_sent) {
+    chordal__forward *other = forward->other;
+    chordal__send_simple(&other->origin, CHORDAL__ENDED, 0);
+    free_forward(other, true);
+    free_forward(forward, ended_sent);
+}

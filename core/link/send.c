@@ -1,0 +1,59 @@
+/* send.c: messages into a link's queue of frames, and out of it. */
+#include "link/link.h"
+
+static void break_link(chordal__link *link, int code) {
+    if (!link->broken) link->broken = code;
+}
+
+void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
+    if (out_bytes) *out_bytes = 0;
+    if (!link->transport || link->broken || link->bye_sent) return;
+    chordal__list *last = link->queue.previous;
+    int code = chordal__codec_encode(&link->codec, message, &link->queue);
+    if (code < 0) {
+        break_link(link, code);
+        return;
+    }
+    size_t bytes = 0;
+    for (chordal__list *node = last->next; node != &link->queue; node = node->next)
+        bytes += CHORDAL__ENTRY(node, chordal__frame, node)->bytes;
+    link->queued += bytes;
+    link->runtime->counters.messages_out++;
+    link->runtime->counters.bytes_out += bytes;
+    if (out_bytes) *out_bytes = bytes;
+    if (link->queued > link->runtime->settings.queue_limit) break_link(link, CHORDAL_E_LIMIT);
+    chordal__tell(link->runtime, &link->output);
+}
+
+void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number) {
+    chordal__message message = {.kind = kind, .origin = origin->number, .numbers = {number}};
+    chordal__send(origin->link, &message, NULL);
+}
+
+void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
+                        const char *text, size_t text_len) {
+    chordal__message message = {.kind = kind, .origin = origin->number, .numbers = {number}};
+    message.texts[0].data = (const uint8_t *)code;
+    message.texts[0].len = code_len;
+    message.texts[1].data = (const uint8_t *)text;
+    message.texts[1].len = text_len;
+    chordal__send(origin->link, &message, NULL);
+}
+
+chordal__frame *chordal__link_first_frame(const chordal__link *link) {
+    if (chordal__list_empty(&link->queue)) return NULL;
+    return CHORDAL__ENTRY(link->queue.next, chordal__frame, node);
+}
+
+void chordal__link_sent(chordal__link *link) {
+    chordal__frame *frame = chordal__link_first_frame(link);
+    if (!frame) return;
+    chordal__list_remove(&frame->node);
+    link->queued -= frame->bytes;
+    chordal__frame_free(frame);
+}
+
+void chordal__link_drop_queue(chordal__link *link) {
+    while (!chordal__list_empty(&link->queue)) chordal__link_sent(link);
+    chordal__untell(&link->output);
+}
