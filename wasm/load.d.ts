@@ -1,5 +1,3 @@
-import type { Flat } from "../node/src/flat.js";
-
 export type WasmSource = BufferSource | WebAssembly.Module | Response | Promise<Response> | URL | string;
 
 export interface LoadOptions {
@@ -7,5 +5,8 @@ export interface LoadOptions {
     entropy?: (out: Uint8Array) => void;
 }
 
-/** Instantiate the core: from bytes, a module, a response, a URL; without a source, from dist/chordal.wasm beside this. */
-export function load(source?: WasmSource, options?: LoadOptions): Promise<Flat>;
+/**
+ * Instantiate the core: from bytes, a module, a response or a URL; without a source, from dist/chordal.wasm beside this
+ * file. `Flat` is the type of the flat layer, as node/src/flat.ts has it.
+ */
+export function load<Flat>(source?: WasmSource, options?: LoadOptions): Promise<Flat>;
