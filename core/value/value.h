@@ -70,10 +70,20 @@ chordal__node *chordal__node_append(chordal__memory *memory, chordal__node *stri
 chordal__node *chordal__node_drop_front(chordal__memory *memory, chordal__node *string, uint64_t units,
                                         chordal__node **still);
 
+/* ---- slot.c: changing deep inside a tree in place ----
+ * The slot of a member of the container in *slot. The container is first made the slot's alone: what is shared on the
+ * way to the member is copied, the old revision stays. `depth`: how deep the member may become (0: no deeper); the
+ * bounds above it are raised. The slot is valid until the container is changed other than through it. 0, NOT_FOUND,
+ * NOMEM: then *slot holds the same value, if in a copy. */
+int chordal__node_slot_at(chordal__memory *memory, chordal__node **slot, uint64_t index, uint32_t depth,
+                          chordal__node ***out);
+int chordal__node_slot_get(chordal__memory *memory, chordal__node **slot, const void *key, size_t key_len,
+                           uint32_t depth, chordal__node ***out);
+
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */
 /* Canonical digest: FNV-1a over kind letters and contents, object keys sorted by their UTF-8 bytes. */
-uint64_t chordal__node_digest(chordal__memory *memory, const chordal__node *node, int *out_code);
+uint64_t chordal__node_digest(const chordal__node *node);
 
 /* ---- json.c, pack.c: readers and writers ---- */
 typedef struct chordal__limits {

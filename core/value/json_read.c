@@ -1,0 +1,365 @@
+/* json_read.c: JSON text to events, strict, without recursion. */
+#include "value/node.h"
+
+typedef struct json {
+    const uint8_t *data, *at, *end;
+    chordal__sink *sink;
+    uint32_t depth, limit;
+    int short_code;                          /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
+    chordal__buffer scratch;                 /* a string with escapes */
+    const uint8_t *fault;                    /* where, when not at `at` */
+    uint8_t objects[CHORDAL__DEPTH_MAX / 8]; /* a bit for each open container */
+} json;
+
+static int fail_at(json *j, const uint8_t *place, int code) {
+    j->fault = place;
+    return code;
+}
+
+/* A byte that is not allowed here, or the end. */
+static int fail_here(json *j) {
+    return fail_at(j, j->at, j->at == j->end ? j->short_code : CHORDAL_E_SYNTAX);
+}
+
+static inline bool is_space(uint8_t byte) {
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+static inline void skip_space(json *j) {
+    while (j->at < j->end && is_space(*j->at)) j->at++;
+}
+
+/* ---- strings ---- */
+
+#define EACH UINT64_C(0x0101010101010101)
+
+/* Whether a word has a quote, a backslash, a control or a byte that is not ASCII; exact up to the first of them. */
+static inline uint64_t special_in(uint64_t word) {
+    uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\';
+    return ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH) | word) & EACH * 0x80;
+}
+
+/* The first byte that does not stand for itself or is not ASCII. */
+static inline const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
+    while (end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        if (special_in(word)) break;
+        at += 8;
+    }
+    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+/* The first byte that does not stand for itself; bytes beyond ASCII are stepped over. */
+static const uint8_t *skip_text(const uint8_t *at, const uint8_t *end, bool *ascii) {
+    for (;;) {
+        at = skip_plain(at, end);
+        if (at == end || *at < 0x80) return at;
+        *ascii = false;
+        while (at < end && *at >= 0x80) at++;
+    }
+}
+
+static int hex_of(uint8_t byte) {
+    if (byte >= '0' && byte <= '9') return byte - '0';
+    byte |= 0x20;
+    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+/* Four digits behind \u; the end or a wrong digit fails at its place. */
+static int read_unit(json *j, const uint8_t *at, uint32_t *out) {
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++, at++) {
+        int digit = at < j->end ? hex_of(*at) : -1;
+        if (digit < 0) return fail_at(j, at, at == j->end ? j->short_code : CHORDAL_E_SYNTAX);
+        unit = unit << 4 | (uint32_t)digit;
+    }
+    *out = unit;
+    return 0;
+}
+
+/* Write a code point or a lone surrogate, joining a low half to the high one that the text ends with. */
+static void put_point(chordal__buffer *text, uint32_t point) {
+    uint8_t bytes[4] = {(uint8_t)(0xe0 | point >> 12), (uint8_t)(0x80 | (point >> 6 & 0x3f)),
+                        (uint8_t)(0x80 | (point & 0x3f)), 0};
+    if (point < 0x80) {
+        chordal__buffer_byte(text, (uint8_t)point);
+    } else if (point < 0x800) {
+        bytes[1] = (uint8_t)(0xc0 | point >> 6);
+        chordal__buffer_put(text, bytes + 1, 2);
+    } else if (!text->failed && chordal__utf_joins(text->data, text->len, bytes, 3)) {
+        const uint8_t *high = text->data + text->len - 3;
+        uint32_t whole = (uint32_t)(high[1] & 0x0f) << 16 | (uint32_t)(high[2] & 0x3f) << 10 | (point & 0x3ff);
+        whole += 0x10000;
+        text->len -= 3;
+        bytes[0] = (uint8_t)(0xf0 | whole >> 18);
+        bytes[1] = (uint8_t)(0x80 | (whole >> 12 & 0x3f));
+        bytes[2] = (uint8_t)(0x80 | (whole >> 6 & 0x3f));
+        bytes[3] = (uint8_t)(0x80 | (whole & 0x3f));
+        chordal__buffer_put(text, bytes, 4);
+    } else {
+        chordal__buffer_put(text, bytes, 3);
+    }
+}
+
+/* An escape at `*at`, a backslash. */
+static int read_escape(json *j, const uint8_t **at) {
+    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    const uint8_t *place = *at + 1;
+    if (place == j->end) return fail_at(j, place, j->short_code);
+    const char *letter = *place ? strchr(letters, *place) : NULL;
+    if (letter) {
+        chordal__buffer_byte(&j->scratch, (uint8_t)meant[letter - letters]);
+        *at = place + 1;
+        return 0;
+    }
+    if (*place != 'u') return fail_at(j, place, CHORDAL_E_SYNTAX);
+    uint32_t unit = 0;
+    int code = read_unit(j, place + 1, &unit);
+    if (code) return code;
+    put_point(&j->scratch, unit);
+    *at = place + 5;
+    return 0;
+}
+
+/* The fault of text that is not valid at its beginning: the input may end inside a code point. */
+static int fail_text(json *j, const uint8_t *at, const uint8_t *end) {
+    size_t len = (size_t)(end - at), need = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
+    bool begins = end == j->end && len < need && *at >= 0xc2 && *at <= 0xf4;
+    for (size_t i = 1; begins && i < len; i++) begins = (at[i] & 0xc0) == 0x80;
+    return begins ? fail_at(j, end, j->short_code) : fail_at(j, at, CHORDAL_E_UTF8);
+}
+
+/* Append raw text to the scratch, checked; the halves of a pair in three bytes each are joined. */
+static int put_raw(json *j, const uint8_t *at, const uint8_t *end) {
+    chordal__buffer *text = &j->scratch;
+    while (at < end) {
+        size_t len = (size_t)(end - at), good = 0;
+        if (chordal__utf_joins(text->data, text->len, at, len) && chordal__utf_valid(at, 3, &good)) {
+            put_point(text, 0xd000u | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3f));
+            at += 3;
+            continue;
+        }
+        if (chordal__utf_valid(at, len, &good)) good = len;
+        if (good == 0) return fail_text(j, at, end);
+        chordal__buffer_put(text, at, good);
+        at += good;
+    }
+    return 0;
+}
+
+/* A string that has escapes or is not plainly valid, from its first byte on. */
+static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, size_t *out_len) {
+    bool ascii;
+    chordal__buffer_clear(&j->scratch);
+    for (;;) {
+        const uint8_t *from = at;
+        at = skip_text(at, j->end, &ascii);
+        int code = put_raw(j, from, at);
+        if (code) return code;
+        if (j->scratch.failed) return fail_at(j, at, CHORDAL_E_NOMEM);
+        if (at == j->end) return fail_at(j, at, j->short_code);
+        if (*at == '"') break;
+        if (*at != '\\') return fail_at(j, at, CHORDAL_E_SYNTAX);
+        code = read_escape(j, &at);
+        if (code) return code;
+    }
+    *out = j->scratch.data ? j->scratch.data : at;
+    *out_len = j->scratch.len;
+    j->at = at + 1;
+    return 0;
+}
+
+/* The string behind the quote at j->at; it lies in the input or in the scratch. */
+static inline int read_string(json *j, const uint8_t **out, size_t *out_len, bool *out_ascii) {
+    const uint8_t *from = j->at + 1;
+    *out_ascii = true;
+    const uint8_t *at = skip_text(from, j->end, out_ascii);
+    if (at < j->end && *at == '"' && (*out_ascii || chordal__utf_valid(from, (size_t)(at - from), NULL))) {
+        *out = from;
+        *out_len = (size_t)(at - from);
+        j->at = at + 1;
+        return 0;
+    }
+    *out_ascii = false;
+    return read_hard_string(j, from, out, out_len);
+}
+
+/* ---- scalars ---- */
+
+static int read_any_number(json *j) {
+    chordal__number number;
+    int code;
+    const uint8_t *at = j->at;
+    size_t len = chordal__number_read(at, (size_t)(j->end - at), &number, &code);
+    if (len == 0 && code == CHORDAL_E_SYNTAX) {
+        while (at < j->end &&
+               (hex_of(*at) == *at - '0' || *at == '.' || (*at | 0x20) == 'e' || *at == '+' || *at == '-'))
+            at++;
+        return at == j->end ? fail_at(j, at, j->short_code) : code;
+    }
+    if (len == 0) return code;
+    j->at += len;
+    if (j->at == j->end && j->short_code == CHORDAL_E_SIZE) return j->short_code;
+    return j->sink->calls->number(j->sink, &number);
+}
+
+static inline bool is_digit(uint8_t byte) {
+    return byte >= '0' && byte <= '9';
+}
+
+/* Integers of up to 18 digits are read here, as they are most numbers. */
+static int read_number(json *j) {
+    const uint8_t *at = j->at + (*j->at == '-'), *first = at;
+    uint64_t value = 0;
+    while (at < j->end && is_digit(*at) && at - first < 19) value = value * 10 + (uint64_t)(*at++ - '0');
+    size_t digits = (size_t)(at - first);
+    bool plain = digits && digits < 19 && at < j->end && *at != '.' && (*at | 0x20) != 'e';
+    if (!plain || (*first == '0' && digits > 1)) return read_any_number(j);
+    chordal__number number = {.kind = CHORDAL_KIND_INTEGER};
+    number.as.integer = *j->at == '-' ? -(int64_t)value : (int64_t)value;
+    j->at = at;
+    return j->sink->calls->number(j->sink, &number);
+}
+
+static int read_word(json *j, const char *word, size_t len, unsigned kind) {
+    size_t at = 0;
+    while (at < len && j->at + at < j->end && j->at[at] == (uint8_t)word[at]) at++;
+    j->at += at;
+    return at == len ? j->sink->calls->constant(j->sink, kind) : fail_here(j);
+}
+
+static int read_string_value(json *j) {
+    const uint8_t *utf8;
+    size_t len;
+    bool ascii;
+    int code = read_string(j, &utf8, &len, &ascii);
+    return code ? code : j->sink->calls->string(j->sink, utf8, len, ascii);
+}
+
+/* ---- containers ---- */
+
+static inline bool in_object(const json *j) {
+    return j->objects[(j->depth - 1) / 8] >> (j->depth - 1) % 8 & 1;
+}
+
+static int open_container(json *j, bool object) {
+    if (j->depth >= j->limit) return CHORDAL_E_DEPTH;
+    uint8_t *bits = &j->objects[j->depth / 8], bit = (uint8_t)(1u << j->depth % 8);
+    *bits = (uint8_t)(object ? *bits | bit : *bits & ~bit);
+    j->depth++;
+    j->at++;
+    return j->sink->calls->open(j->sink, object, 0);
+}
+
+static int close_container(json *j) {
+    j->depth--;
+    j->at++;
+    return j->sink->calls->close(j->sink);
+}
+
+static int read_key(json *j) {
+    const uint8_t *utf8;
+    size_t len;
+    bool ascii;
+    skip_space(j);
+    if (j->at == j->end || *j->at != '"') return fail_here(j);
+    uint64_t position = (uint64_t)(j->at - j->data);
+    int code = read_string(j, &utf8, &len, &ascii);
+    if (!code) code = j->sink->calls->key(j->sink, utf8, len, position);
+    if (code) return code;
+    skip_space(j);
+    if (j->at == j->end || *j->at != ':') return fail_here(j);
+    j->at++;
+    return 0;
+}
+
+/* A scalar, or the opening bracket of a container, which *out_open tells. */
+static int read_value(json *j, bool *out_open) {
+    *out_open = false;
+    skip_space(j);
+    if (j->at == j->end) return fail_here(j);
+    switch (*j->at) {
+    case '"':
+        return read_string_value(j);
+    case '{':
+    case '[':
+        *out_open = true;
+        return open_container(j, *j->at == '{');
+    case 't':
+        return read_word(j, "true", 4, CHORDAL_KIND_TRUE);
+    case 'f':
+        return read_word(j, "false", 5, CHORDAL_KIND_FALSE);
+    case 'n':
+        return read_word(j, "null", 4, CHORDAL_KIND_NULL);
+    default:
+        return is_digit(*j->at) || *j->at == '-' ? read_number(j) : fail_here(j);
+    }
+}
+
+/* Behind a value or, with `opened`, behind an opening bracket: close what ends here and stand before the next value.
+ * At depth 0 all is read. */
+static int read_between(json *j, bool opened) {
+    for (; j->depth; opened = false) {
+        bool object = in_object(j);
+        skip_space(j);
+        if (j->at == j->end) return fail_here(j);
+        int code = 0;
+        if (*j->at == (object ? '}' : ']')) {
+            code = close_container(j);
+            if (code) return code;
+            continue;
+        }
+        if (!opened && *j->at != ',') return fail_here(j);
+        if (!opened) j->at++;
+        return object ? read_key(j) : 0;
+    }
+    return 0;
+}
+
+int chordal__json_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
+                        chordal_error *error) {
+    json j = {.data = reader->data, .at = reader->at, .end = reader->end, .sink = sink};
+    j.limit = limits->depth < CHORDAL__DEPTH_MAX ? limits->depth : CHORDAL__DEPTH_MAX;
+    j.short_code = CHORDAL_E_TRUNCATED;
+    if (chordal__reader_left(reader) > limits->size) {
+        j.end = j.at + limits->size;
+        j.short_code = CHORDAL_E_SIZE;
+    }
+    chordal__buffer_init(&j.scratch, sink->memory, SIZE_MAX);
+    int code = 0;
+    do {
+        bool opened;
+        code = read_value(&j, &opened);
+        if (!code) code = read_between(&j, opened);
+    } while (!code && j.depth);
+    chordal__buffer_dispose(&j.scratch);
+    if (code) {
+        uint64_t position = (uint64_t)((j.fault ? j.fault : j.at) - j.data);
+        return chordal__fail(error, code, code == CHORDAL_E_DUPLICATE_KEY ? sink->position : position, NULL);
+    }
+    reader->at = j.at;
+    return 0;
+}
+
+int chordal__json_read_value(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
+                             chordal__node **out, chordal_error *error) {
+    return chordal__build(memory, chordal__json_parse, reader, limits, out, error);
+}
+
+int chordal__json_read(chordal__memory *memory, const uint8_t *data, size_t len, const chordal__limits *limits,
+                       chordal__node **out, chordal_error *error) {
+    if (len > limits->size) return chordal__fail(error, CHORDAL_E_SIZE, limits->size, NULL);
+    chordal__reader reader = chordal__reader_of(data, len);
+    chordal__node *node;
+    int code = chordal__json_read_value(memory, &reader, limits, &node, error);
+    if (code) return code;
+    while (reader.at < reader.end && is_space(*reader.at)) reader.at++;
+    if (reader.at == reader.end) {
+        *out = node;
+        return 0;
+    }
+    chordal__node_unref(memory, node);
+    return chordal__fail(error, CHORDAL_E_TRAILING, chordal__reader_position(&reader), NULL);
+}

@@ -1,0 +1,194 @@
+/* node.c: the life of nodes, and scalars. */
+#include "value/node.h"
+
+void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsigned extent) {
+    head->references = 1;
+    head->kind = (uint8_t)kind;
+    head->form = (uint8_t)form;
+    head->extent = (uint16_t)extent;
+}
+
+/* ---- groups ---- */
+
+static size_t size_of_group(unsigned kind, unsigned form, size_t capacity) {
+    size_t size = sizeof(chordal__group) + capacity * sizeof(chordal__node *);
+    if (kind == CHORDAL__KIND_CHUNK) return form ? size + capacity * sizeof(size_t) : size;
+    if (kind == CHORDAL__KIND_SHAPE) return size + capacity;
+    return form == CHORDAL__TREE ? size + sizeof(chordal__totals) : size;
+}
+
+size_t chordal__group_size(const chordal__group *group) {
+    return size_of_group(group->head.kind, group->head.form, group->capacity);
+}
+
+chordal__group *chordal__group_new(chordal__memory *memory, unsigned kind, unsigned form, uint32_t capacity) {
+    chordal__group *group = chordal__allocate(memory, size_of_group(kind, form, capacity));
+    if (!group) return NULL;
+    chordal__head_init(&group->head, kind, form, 1);
+    group->count = 0;
+    group->capacity = capacity;
+    return group;
+}
+
+chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind) {
+    chordal__group *group = chordal__group_new(memory, kind, CHORDAL__TREE, 2);
+    if (group) *chordal__totals_of(&group->head) = (chordal__totals){0, 0};
+    return group ? &group->head : NULL;
+}
+
+chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity) {
+    chordal__group *copy = chordal__group_new(memory, group->head.kind, group->head.form, capacity);
+    if (!copy) return NULL;
+    copy->head.extent = group->head.extent;
+    copy->count = group->count;
+    for (uint32_t i = 0; i < group->count; i++) copy->slots[i] = chordal__node_ref(group->slots[i]);
+    return copy;
+}
+
+chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity) {
+    size_t size = size_of_group(group->head.kind, group->head.form, capacity);
+    group = chordal__resize(memory, group, chordal__group_size(group), size);
+    if (group) group->capacity = capacity;
+    return group;
+}
+
+chordal__node *chordal__edit_begin(chordal__memory *memory, chordal__node *node) {
+    if (node->references == 1) return node;
+    const chordal__group *group = chordal__group_of(node);
+    chordal__group *copy = chordal__group_copy(memory, group, group->capacity);
+    if (!copy) return NULL;
+    if (node->form == CHORDAL__TREE) *chordal__totals_of(&copy->head) = *chordal__totals_of(node);
+    return &copy->head;
+}
+
+chordal__node *chordal__edit_end(chordal__memory *memory, chordal__node *node, chordal__node *work, bool done,
+                                 chordal__node **still) {
+    if (done) {
+        if (work != node) chordal__node_unref(memory, node);
+        return work;
+    }
+    if (work != node) chordal__node_unref(memory, work);
+    *still = node;
+    return NULL;
+}
+
+/* ---- references ---- */
+
+chordal__node *chordal__node_ref(chordal__node *node) {
+    if (chordal__is_block(node)) node->references++;
+    return node;
+}
+
+static size_t size_of(const chordal__node *node) {
+    switch (node->kind) {
+    case CHORDAL_KIND_INTEGER:
+    case CHORDAL_KIND_UNSIGNED:
+    case CHORDAL_KIND_DOUBLE:
+        return sizeof(chordal__scalar);
+    case CHORDAL__KIND_KEY:
+        return offsetof(chordal__key, data) + chordal__key_of(node)->len;
+    case CHORDAL__KIND_ENTRY:
+        return offsetof(chordal__entry, key) + chordal__entry_of(node)->key_len;
+    case CHORDAL_KIND_STRING:
+        if (node->form == CHORDAL__FLAT) return offsetof(chordal__text, data) + node->extent;
+        return chordal__group_size(chordal__group_of(node));
+    default:
+        return chordal__group_size(chordal__group_of(node));
+    }
+}
+
+/* The first slot of a node that has any. */
+static chordal__node **slots_of(chordal__node *node) {
+    if (node->kind == CHORDAL__KIND_ENTRY) return &chordal__entry_of(node)->value;
+    if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_KEY) return NULL;
+    if (node->kind == CHORDAL_KIND_STRING && node->form == CHORDAL__FLAT) return NULL;
+    return chordal__group_of(node)->count ? chordal__group_of(node)->slots : NULL;
+}
+
+/* Give back one reference. A node that dies with slots goes on the list of the dead, which is linked through first
+ * slots; what the first slot held is given back next. */
+static chordal__node *bury(chordal__memory *memory, chordal__node *node, chordal__node *dead) {
+    while (chordal__is_block(node) && --node->references == 0) {
+        chordal__node **slots = slots_of(node);
+        if (!slots) {
+            chordal__release(memory, node, size_of(node));
+            break;
+        }
+        chordal__node *first = *slots;
+        *slots = dead;
+        dead = node;
+        node = first;
+    }
+    return dead;
+}
+
+void chordal__node_unref(chordal__memory *memory, chordal__node *node) {
+    chordal__node *dead = bury(memory, node, NULL);
+    while (dead) {
+        chordal__group *group = chordal__group_of(dead);
+        if (dead->kind != CHORDAL__KIND_ENTRY && group->count > 1) {
+            dead = bury(memory, group->slots[--group->count], dead);
+        } else {
+            chordal__node *next = *slots_of(dead);
+            chordal__release(memory, dead, size_of(dead));
+            dead = next;
+        }
+    }
+}
+
+/* ---- scalars ---- */
+
+chordal__node *chordal__node_null(chordal__memory *memory) {
+    (void)memory;
+    return chordal__constant(CHORDAL_KIND_NULL);
+}
+
+chordal__node *chordal__node_bool(chordal__memory *memory, bool truth) {
+    (void)memory;
+    return chordal__constant(truth ? CHORDAL_KIND_TRUE : CHORDAL_KIND_FALSE);
+}
+
+chordal__node *chordal__node_number(chordal__memory *memory, const chordal__number *number) {
+    if (number->kind == CHORDAL_KIND_INTEGER && number->as.integer >= INTPTR_MIN / 2 &&
+        number->as.integer <= INTPTR_MAX / 2)
+        return (chordal__node *)((uintptr_t)number->as.integer << 1 | 1);
+    chordal__scalar *scalar = chordal__allocate(memory, sizeof *scalar);
+    if (!scalar) return NULL;
+    chordal__head_init(&scalar->head, number->kind, CHORDAL__FLAT, 1);
+    memcpy(&scalar->as, &number->as, sizeof scalar->as);
+    return &scalar->head;
+}
+
+chordal__node *chordal__node_integer(chordal__memory *memory, int64_t integer) {
+    chordal__number number = {.kind = CHORDAL_KIND_INTEGER, .as.integer = integer};
+    return chordal__node_number(memory, &number);
+}
+
+/* ---- reading ---- */
+
+int chordal__node_kind(const chordal__node *node) {
+    if ((uintptr_t)node & 1) return CHORDAL_KIND_INTEGER;
+    if ((uintptr_t)node & 2) return (int)((uintptr_t)node >> 2);
+    return node->kind;
+}
+
+void chordal__node_get_number(const chordal__node *node, chordal__number *out) {
+    if ((uintptr_t)node & 1) {
+        out->kind = CHORDAL_KIND_INTEGER;
+        out->as.integer = (intptr_t)node >> 1;
+        return;
+    }
+    out->kind = node->kind;
+    memcpy(&out->as, &((const chordal__scalar *)(const void *)node)->as, sizeof out->as);
+}
+
+uint64_t chordal__node_length(const chordal__node *node) {
+    if (!chordal__is_block(node) || node->kind < CHORDAL_KIND_STRING) return 0;
+    if (node->form == CHORDAL__TREE) return chordal__totals_of(node)->length;
+    if (node->kind == CHORDAL_KIND_STRING) return chordal__text_of(node)->units;
+    return chordal__group_of(node)->count - (node->kind == CHORDAL_KIND_OBJECT);
+}
+
+uint32_t chordal__node_depth(const chordal__node *node) {
+    return chordal__is_block(node) && node->kind >= CHORDAL_KIND_ARRAY ? node->extent : 1;
+}

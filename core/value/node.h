@@ -1,0 +1,291 @@
+/* node.h: how values lie in memory; for the files of this room alone.
+ *
+ * Null, booleans and small integers are no blocks: they are the pointer itself, told by its low bits. Every other node
+ * is a counted block. A container is a group: a row of slots that own what they point to. Small arrays and objects are
+ * one group; larger ones, and long strings, are a tree of chunks (tree.c). Besides values there are four kinds of
+ * blocks that only containers own: keys, shapes, entries and chunks. */
+#ifndef CHORDAL_CORE_VALUE_NODE_H
+#define CHORDAL_CORE_VALUE_NODE_H
+
+#include "value/value.h"
+
+enum {
+    CHORDAL__KIND_KEY = 16,   /* chordal__key: the text of a key that small objects share */
+    CHORDAL__KIND_SHAPE = 17, /* a group of keys in their order, then a byte of each key's hash */
+    CHORDAL__KIND_ENTRY = 18, /* chordal__entry: a member of a large object */
+    CHORDAL__KIND_CHUNK = 19  /* a group of a tree; form is its level, 0 a leaf; an inner one has sizes behind */
+};
+
+enum { CHORDAL__FLAT = 0, CHORDAL__TREE = 1 };
+
+#define CHORDAL__FLAT_MAX 64    /* members of a flat array or object */
+#define CHORDAL__TEXT_MAX 2036  /* bytes of a flat string */
+#define CHORDAL__DEPTH_MAX 4096 /* no limit on nesting goes beyond */
+
+struct chordal__node {
+    uint32_t references;
+    uint8_t kind;
+    uint8_t form;
+    uint16_t extent; /* nesting of a container; room for bytes in a flat string */
+};
+
+typedef struct chordal__scalar {
+    chordal__node head;
+    union {
+        int64_t integer;
+        uint64_t unsigned_integer;
+        double real;
+    } as;
+} chordal__scalar;
+
+typedef struct chordal__text { /* a flat string */
+    chordal__node head;
+    uint16_t bytes, units;
+    uint8_t data[];
+} chordal__text;
+
+typedef struct chordal__key {
+    chordal__node head;
+    uint32_t len;
+    uint8_t data[];
+} chordal__key;
+
+typedef struct chordal__entry {
+    chordal__node head;
+    uint64_t sequence; /* its rank by insertion */
+    chordal__node *value;
+    uint32_t key_len;
+    uint8_t key[];
+} chordal__entry;
+
+/* Flat arrays: slots are the items. Flat objects: slot 0 is the shape (NULL when empty), the values follow. */
+typedef struct chordal__group {
+    chordal__node head;
+    uint32_t count, capacity; /* slots */
+    chordal__node *slots[];
+} chordal__group;
+
+/* Behind the two slots of a container that is a tree. Slot 0 is the tree in order; slot 1 that of an object by key. */
+typedef struct chordal__totals {
+    uint64_t length; /* members, UTF-16 units */
+    uint64_t other;  /* a string's bytes; the next sequence of an object */
+} chordal__totals;
+
+static inline bool chordal__is_block(const chordal__node *node) {
+    return node && ((uintptr_t)node & 3) == 0;
+}
+static inline chordal__group *chordal__group_of(const chordal__node *node) {
+    return (chordal__group *)(uintptr_t)node;
+}
+static inline chordal__text *chordal__text_of(const chordal__node *node) {
+    return (chordal__text *)(uintptr_t)node;
+}
+static inline chordal__key *chordal__key_of(const chordal__node *node) {
+    return (chordal__key *)(uintptr_t)node;
+}
+static inline chordal__entry *chordal__entry_of(const chordal__node *node) {
+    return (chordal__entry *)(uintptr_t)node;
+}
+static inline chordal__totals *chordal__totals_of(const chordal__node *node) {
+    return (chordal__totals *)(void *)&chordal__group_of(node)->slots[2];
+}
+static inline uint8_t *chordal__tags_of(const chordal__group *shape) {
+    return (uint8_t *)(uintptr_t)&shape->slots[shape->capacity];
+}
+static inline chordal__node *chordal__constant(unsigned kind) {
+    return (chordal__node *)(uintptr_t)(kind << 2 | 2);
+}
+
+/* Make the nesting of a container at least that of one that holds `item`. */
+static inline void chordal__deepen(chordal__node *node, const chordal__node *item) {
+    unsigned depth = chordal__is_block(item) && item->kind >= CHORDAL_KIND_ARRAY ? item->extent + 1u : 2;
+    if (depth > node->extent && depth <= UINT16_MAX) node->extent = (uint16_t)depth;
+}
+
+/* ---- node.c ---- */
+void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsigned extent);
+/* `count` is 0 and the slots are to be filled. */
+chordal__group *chordal__group_new(chordal__memory *memory, unsigned kind, unsigned form, uint32_t capacity);
+chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind);
+size_t chordal__group_size(const chordal__group *group);
+/* A group of the same form with `capacity`, its slots referenced once more. */
+chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity);
+/* Resize a group without other owners; sizes and tags behind the slots are not kept. NULL leaves it. */
+chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity);
+/* To change a container: itself when it has no other owner, else a copy; NULL: no memory. The end of the change: the
+ * copy or the original is given back. */
+chordal__node *chordal__edit_begin(chordal__memory *memory, chordal__node *node);
+chordal__node *chordal__edit_end(chordal__memory *memory, chordal__node *node, chordal__node *work, bool done,
+                                 chordal__node **still);
+
+/* ---- tree.c ---- */
+#define CHORDAL__CHUNK_MAX 32
+#define CHORDAL__LEVELS 16
+
+/* A splice that was prepared: it can no longer fail, and until it is done the tree has the old content. */
+typedef struct chordal__tree_edit {
+    chordal__node **root;
+    chordal__node *made; /* a new root, or NULL: in place */
+    chordal__node *const *items;
+    size_t count, remove;
+    chordal__group *path[CHORDAL__LEVELS];
+    uint32_t places[CHORDAL__LEVELS];
+    uint32_t levels;
+} chordal__tree_edit;
+
+chordal__node *chordal__tree_new(chordal__memory *memory, chordal__node *const *items, size_t count);
+size_t chordal__tree_count(const chordal__node *chunk);
+const chordal__group *chordal__tree_leaf(const chordal__node *root, size_t index, uint32_t *out_place);
+chordal__node *chordal__tree_at(const chordal__node *root, size_t index);
+/* Items from `index` on that both trees hold by the same chunk. */
+size_t chordal__tree_shared(const chordal__node *a, const chordal__node *b, size_t index);
+bool chordal__tree_prepare(chordal__tree_edit *edit, chordal__memory *memory, chordal__node **root, size_t index,
+                           size_t remove, chordal__node *const *items, size_t count);
+void chordal__tree_commit(chordal__tree_edit *edit, chordal__memory *memory);
+void chordal__tree_cancel(chordal__tree_edit *edit, chordal__memory *memory);
+bool chordal__tree_splice(chordal__memory *memory, chordal__node **root, size_t index, size_t remove,
+                          chordal__node *const *items, size_t count);
+/* The slot of an item, whose path has no other owner after that; NULL: no memory. */
+chordal__node **chordal__tree_own(chordal__memory *memory, chordal__node **root, size_t index);
+/* How many items are below what `compare` looks for; it tells the order of an item against that. */
+typedef int chordal__tree_order(const void *wanted, const chordal__node *item);
+size_t chordal__tree_find(const chordal__node *root, chordal__tree_order *compare, const void *wanted, bool *out_found);
+
+/* ---- string.c ---- */
+chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
+/* A string whose UTF-16 units were counted; any length. */
+chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
+
+/* ---- shape.c ---- */
+uint32_t chordal__key_hash(const void *key, size_t len);
+chordal__node *chordal__key_new(chordal__memory *memory, const void *key, size_t len);
+static inline bool chordal__key_is(const chordal__node *node, const void *key, size_t len) {
+    const chordal__key *have = chordal__key_of(node);
+    return have->len == len && memcmp(have->data, key, len) == 0;
+}
+/* Refs the keys. */
+chordal__node *chordal__shape_new(chordal__memory *memory, chordal__node *const *keys, size_t count);
+/* The place of a key, or the number of keys. `shape` may be NULL. */
+uint32_t chordal__shape_find(const chordal__node *shape, const void *key, size_t len);
+/* The place of the first key that was there before, or the number of keys. */
+uint32_t chordal__shape_duplicate(const chordal__node *shape);
+/* Let a flat object share the shape of another when the keys are the same; its value stays. */
+void chordal__shape_share(chordal__memory *memory, chordal__node *object, const chordal__node *like);
+
+/* ---- object.c ---- */
+chordal__node *chordal__entry_new(chordal__memory *memory, const void *key, size_t len, uint64_t sequence);
+/* A large object of entries with value and distinct keys; numbers them. `sorted` are the same by key. Refs them. */
+chordal__node *chordal__object_of_entries(chordal__memory *memory, chordal__node *const *entries,
+                                          chordal__node *const *sorted, size_t count);
+/* In a large object: the place of a key in the order of keys, and the slot of the value at such a place, which no other
+ * object has after that; NULL: no memory. */
+size_t chordal__object_rank(const chordal__node *object, const void *key, size_t len, bool *out_found);
+chordal__node **chordal__object_own(chordal__memory *memory, chordal__node *object, size_t rank);
+int chordal__key_compare(const void *a, size_t a_len, const void *b, size_t b_len);
+
+/* ---- sort.c ---- */
+typedef struct chordal__sort_key {
+    uint64_t prefix; /* filled by the sort */
+    const uint8_t *data;
+    size_t len;
+    size_t index; /* the caller's */
+} chordal__sort_key;
+/* Sort by bytes, stable; `spare` holds as many. False: two keys are the same; *out_again is the lowest index of a key
+ * that was there before. */
+bool chordal__keys_sort(chordal__sort_key *keys, chordal__sort_key *spare, size_t count, size_t *out_again);
+
+/* ---- the events of a reader (json_read.c, pack_read.c) and who takes them (build.c, convert.c) ---- */
+typedef struct chordal__sink chordal__sink;
+typedef struct chordal__sink_calls {
+    int (*open)(chordal__sink *sink, bool object, size_t count); /* count: 0 when it is not known */
+    int (*close)(chordal__sink *sink);
+    /* ascii: all bytes are below 0x80; false: it is not known */
+    int (*key)(chordal__sink *sink, const uint8_t *utf8, size_t len, uint64_t position);
+    int (*string)(chordal__sink *sink, const uint8_t *utf8, size_t len, bool ascii);
+    int (*number)(chordal__sink *sink, const chordal__number *number);
+    int (*constant)(chordal__sink *sink, unsigned kind);
+} chordal__sink_calls;
+struct chordal__sink {
+    const chordal__sink_calls *calls;
+    chordal__memory *memory;
+    uint64_t position; /* of what it refused (DUPLICATE_KEY) */
+};
+
+int chordal__json_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
+                        chordal_error *error);
+int chordal__pack_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
+                        chordal_error *error);
+
+/* ---- build.c: a sink that makes nodes ---- */
+typedef int chordal__parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
+                           chordal_error *error);
+int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__reader *reader,
+                   const chordal__limits *limits, chordal__node **out, chordal_error *error);
+
+/* ---- walk.c ---- */
+/* A writer for a container; `walks` has one for each level of its nesting. */
+typedef void chordal__write_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks);
+void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, chordal__write_container *write);
+
+/* ---- trail.c: a walk through all nesting that needs no memory and cannot fail ---- */
+#define CHORDAL__TRAIL_NEAR 32
+typedef struct chordal__trail_level {
+    const chordal__node *a, *b;
+    const chordal__group *leaf; /* of a tree: where the next item is */
+    uint32_t place;
+    uint32_t at; /* how many members were visited; of a flat object the slot of the last one */
+} chordal__trail_level;
+
+/* The innermost levels are at hand; of the others only the place is kept, and they are found again from the root. */
+typedef struct chordal__trail {
+    const chordal__node *a, *b;
+    bool sorted;            /* objects by key */
+    uint32_t depth, lowest; /* `lowest`: the outermost level at hand */
+    chordal__trail_level near[CHORDAL__TRAIL_NEAR];
+    uint32_t at[CHORDAL__DEPTH_MAX];
+} chordal__trail;
+typedef struct chordal__trail_step {
+    const chordal__node *a, *b; /* b: what corresponds to a, NULL when there is none */
+    const uint8_t *key;
+    size_t key_len;
+} chordal__trail_step;
+
+/* `b` may be NULL, else it is a container of the same kind as `a`. */
+void chordal__trail_begin(chordal__trail *trail, const chordal__node *a, const chordal__node *b, bool sorted);
+static inline chordal__trail_level *chordal__trail_top(chordal__trail *trail) {
+    return &trail->near[(trail->depth - 1) % CHORDAL__TRAIL_NEAR];
+}
+/* The next member of the innermost container; false at its end. */
+bool chordal__trail_next(chordal__trail *trail, chordal__trail_step *out);
+void chordal__trail_enter(chordal__trail *trail, const chordal__trail_step *step);
+void chordal__trail_leave(chordal__trail *trail);
+
+/* ---- keys.c: the keys of the objects that a stream has open ---- */
+typedef struct chordal__keys {
+    chordal__memory *memory;
+    chordal__sort_key *items; /* prefix: where the key lies; index: its position in the input */
+    size_t count, capacity;
+    size_t *starts;
+    size_t depth, depth_capacity;
+} chordal__keys;
+void chordal__keys_dispose(chordal__keys *keys);
+int chordal__keys_open(chordal__keys *keys);
+int chordal__keys_add(chordal__keys *keys, size_t offset, size_t len, uint64_t position);
+/* DUPLICATE_KEY with its position, NOMEM. `base` is what the offsets count from. */
+int chordal__keys_close(chordal__keys *keys, const uint8_t *base, uint64_t *out_position);
+
+/* ---- json_write.c ---- */
+void chordal__json_write_number(chordal__buffer *buffer, const chordal__number *number);
+void chordal__json_write_constant(chordal__buffer *buffer, unsigned kind);
+/* The inside of a string, escaped. */
+void chordal__json_write_text(chordal__buffer *buffer, const uint8_t *utf8, size_t len);
+
+/* ---- pack_write.c ---- */
+void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *number);
+void chordal__pack_write_constant(chordal__buffer *buffer, unsigned kind);
+void chordal__pack_write_map(chordal__buffer *buffer, uint64_t count);
+/* Heads of at most 5 bytes; returns how many. */
+size_t chordal__pack_string_head(uint8_t *out, uint64_t len);
+size_t chordal__pack_head(uint8_t *out, bool map, uint64_t count);
+
+#endif

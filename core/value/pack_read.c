@@ -1,0 +1,241 @@
+/* pack_read.c: packed bytes (a part of MessagePack, docs/protocol.md) to events, strict, without recursion. */
+#include "value/node.h"
+
+typedef struct pack {
+    const uint8_t *data, *at, *end;
+    chordal__sink *sink; /* NULL: only step over it */
+    uint32_t depth, limit;
+    int short_code;                       /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
+    uint32_t left[CHORDAL__DEPTH_MAX];    /* members to come in each open container */
+    uint8_t maps[CHORDAL__DEPTH_MAX / 8]; /* a bit for each of them */
+} pack;
+
+/* What a head byte begins, and how many bytes of length or number follow it. */
+enum { WRONG, CONSTANT, UNSIGNED, SIGNED, REAL, STRING, ARRAY, MAP };
+typedef struct head_row {
+    uint8_t what, size;
+} head_row;
+
+static const head_row heads[32] = {
+    /* c0 */ {CONSTANT, 0}, {WRONG, 0},    {CONSTANT, 0}, {CONSTANT, 0},
+    /* c4 */ {WRONG, 0},    {WRONG, 0},    {WRONG, 0},    {WRONG, 0},
+    /* c8 */ {WRONG, 0},    {WRONG, 0},    {REAL, 4},     {REAL, 8},
+    /* cc */ {UNSIGNED, 1}, {UNSIGNED, 2}, {UNSIGNED, 4}, {UNSIGNED, 8},
+    /* d0 */ {SIGNED, 1},   {SIGNED, 2},   {SIGNED, 4},   {SIGNED, 8},
+    /* d4 */ {WRONG, 0},    {WRONG, 0},    {WRONG, 0},    {WRONG, 0},
+    /* d8 */ {WRONG, 0},    {STRING, 1},   {STRING, 2},   {STRING, 4},
+    /* dc */ {ARRAY, 2},    {ARRAY, 4},    {MAP, 2},      {MAP, 4},
+};
+
+static uint64_t left_of(const pack *p) {
+    return (uint64_t)(p->end - p->at);
+}
+
+/* Read a head: what it begins, and its length, number or bits. The reader stays before it when it fails. */
+static int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
+    if (p->at >= p->end) return p->short_code;
+    uint8_t byte = *p->at;
+    *out_size = 0;
+    *out = byte;
+    if (byte < 0xc0) {
+        *out_what = byte < 0x80 ? UNSIGNED : byte < 0x90 ? MAP : byte < 0xa0 ? ARRAY : STRING;
+        if (byte >= 0x80) *out = byte & (byte < 0xa0 ? 0x0f : 0x1f);
+    } else if (byte >= 0xe0) {
+        *out_what = SIGNED;
+        *out = (uint64_t)(int64_t)(int8_t)byte;
+    } else {
+        head_row row = heads[byte - 0xc0];
+        if (row.what == WRONG) return CHORDAL_E_SYNTAX;
+        if (left_of(p) <= row.size) {
+            p->at = p->end;
+            return p->short_code;
+        }
+        if (row.size) *out = 0;
+        for (unsigned i = 1; i <= row.size; i++) *out = *out << 8 | p->at[i];
+        *out_what = row.what;
+        *out_size = row.size;
+    }
+    p->at += *out_size + 1u;
+    return 0;
+}
+
+/* ---- scalars ---- */
+
+static int give_number(pack *p, const chordal__number *number) {
+    return p->sink ? p->sink->calls->number(p->sink, number) : 0;
+}
+
+static int read_unsigned(pack *p, uint64_t value) {
+    chordal__number number = {.kind = CHORDAL_KIND_INTEGER, .as.unsigned_integer = value};
+    if (value > INT64_MAX) number.kind = CHORDAL_KIND_UNSIGNED;
+    return give_number(p, &number);
+}
+
+static int read_signed(pack *p, uint64_t bits, unsigned size) {
+    chordal__number number = {.kind = CHORDAL_KIND_INTEGER};
+    unsigned shift = size ? 64 - 8 * size : 0;
+    number.as.integer = (int64_t)(bits << shift) >> shift;
+    return give_number(p, &number);
+}
+
+static int read_real(pack *p, uint64_t bits, unsigned size) {
+    chordal__number number;
+    double real;
+    float narrow;
+    uint32_t half = (uint32_t)bits;
+    memcpy(&real, &bits, sizeof real);
+    memcpy(&narrow, &half, sizeof narrow);
+    if (!chordal__number_of_double(size == 4 ? (double)narrow : real, &number)) return CHORDAL_E_NUMBER;
+    return give_number(p, &number);
+}
+
+static int read_constant(pack *p, uint64_t byte) {
+    static const uint8_t kinds[4] = {CHORDAL_KIND_NULL, 0, CHORDAL_KIND_FALSE, CHORDAL_KIND_TRUE};
+    return p->sink ? p->sink->calls->constant(p->sink, kinds[byte - 0xc0]) : 0;
+}
+
+/* The text of a string whose head was read. */
+static int read_text(pack *p, uint64_t len, const uint8_t **out) {
+    if (len > left_of(p)) {
+        p->at = p->end;
+        return p->short_code;
+    }
+    size_t fault;
+    if (!chordal__utf_valid(p->at, (size_t)len, &fault)) {
+        p->at += fault;
+        return CHORDAL_E_UTF8;
+    }
+    *out = p->at;
+    p->at += len;
+    return 0;
+}
+
+static int read_string(pack *p, uint64_t len) {
+    const uint8_t *text = NULL;
+    int code = read_text(p, len, &text);
+    return code || !p->sink ? code : p->sink->calls->string(p->sink, text, (size_t)len, false);
+}
+
+/* ---- containers ---- */
+
+static int open_container(pack *p, bool map, uint64_t count) {
+    if (p->depth >= p->limit) return CHORDAL_E_DEPTH;
+    uint8_t *bits = &p->maps[p->depth / 8], bit = (uint8_t)(1u << p->depth % 8);
+    *bits = (uint8_t)(map ? *bits | bit : *bits & ~bit);
+    p->left[p->depth++] = (uint32_t)count;
+    return p->sink ? p->sink->calls->open(p->sink, map, (size_t)count) : 0;
+}
+
+static bool in_map(const pack *p) {
+    return p->depth && p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
+}
+
+static int read_key(pack *p) {
+    const uint8_t *text = NULL, *from = p->at;
+    uint8_t what, size;
+    uint64_t len;
+    int code = read_head(p, &what, &size, &len);
+    if (code) return code;
+    if (what != STRING) {
+        p->at = from;
+        return CHORDAL_E_SYNTAX;
+    }
+    code = read_text(p, len, &text);
+    return code || !p->sink ? code : p->sink->calls->key(p->sink, text, (size_t)len, (uint64_t)(from - p->data));
+}
+
+static int read_value(pack *p) {
+    const uint8_t *from = p->at;
+    uint8_t what, size;
+    uint64_t value;
+    int code = read_head(p, &what, &size, &value);
+    if (code) return code;
+    if (what >= ARRAY && value > left_of(p)) { /* a member takes a byte at least */
+        p->at = p->end;
+        return p->short_code;
+    }
+    switch (what) {
+    case CONSTANT:
+        return read_constant(p, value);
+    case UNSIGNED:
+        return read_unsigned(p, value);
+    case SIGNED:
+        return read_signed(p, value, size);
+    case STRING:
+        return read_string(p, value);
+    case REAL:
+        code = read_real(p, value, size);
+        break;
+    default:
+        code = open_container(p, what == MAP, value);
+    }
+    if (code) p->at = from;
+    return code;
+}
+
+/* Before the next value: close what ends here. At depth 0 all is read. */
+static int read_between(pack *p) {
+    while (p->depth && p->left[p->depth - 1] == 0) {
+        p->depth--;
+        int code = p->sink ? p->sink->calls->close(p->sink) : 0;
+        if (code) return code;
+    }
+    if (p->depth == 0) return 0;
+    p->left[p->depth - 1]--;
+    return in_map(p) ? read_key(p) : 0;
+}
+
+/* A reader of 17 KB: it is not to be cleared. */
+static void begin(pack *p, const chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink) {
+    p->data = reader->data;
+    p->at = reader->at;
+    p->end = reader->end;
+    p->sink = sink;
+    p->depth = 0;
+    p->limit = limits->depth < CHORDAL__DEPTH_MAX ? limits->depth : CHORDAL__DEPTH_MAX;
+    p->short_code = CHORDAL_E_TRUNCATED;
+    if (chordal__reader_left(reader) <= limits->size) return;
+    p->end = p->at + limits->size;
+    p->short_code = CHORDAL_E_SIZE;
+}
+
+int chordal__pack_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
+                        chordal_error *error) {
+    pack p;
+    begin(&p, reader, limits, sink);
+    int code = 0;
+    do {
+        code = read_value(&p);
+        if (!code) code = read_between(&p);
+    } while (!code && p.depth);
+    if (code) {
+        uint64_t position = (uint64_t)(p.at - p.data);
+        return chordal__fail(error, code, code == CHORDAL_E_DUPLICATE_KEY ? sink->position : position, NULL);
+    }
+    reader->at = p.at;
+    return 0;
+}
+
+int chordal__pack_skip(chordal__reader *reader, const chordal__limits *limits, chordal_error *error) {
+    return chordal__pack_parse(reader, limits, NULL, error);
+}
+
+int chordal__pack_read_value(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
+                             chordal__node **out, chordal_error *error) {
+    return chordal__build(memory, chordal__pack_parse, reader, limits, out, error);
+}
+
+int chordal__pack_read(chordal__memory *memory, const uint8_t *data, size_t len, const chordal__limits *limits,
+                       chordal__node **out, chordal_error *error) {
+    if (len > limits->size) return chordal__fail(error, CHORDAL_E_SIZE, limits->size, NULL);
+    chordal__reader reader = chordal__reader_of(data, len);
+    chordal__node *node;
+    int code = chordal__pack_read_value(memory, &reader, limits, &node, error);
+    if (code) return code;
+    if (reader.at == reader.end) {
+        *out = node;
+        return 0;
+    }
+    chordal__node_unref(memory, node);
+    return chordal__fail(error, CHORDAL_E_TRAILING, chordal__reader_position(&reader), NULL);
+}

@@ -1,0 +1,175 @@
+/* pack_write.c: nodes to packed bytes, always in the shortest form. */
+#include "value/node.h"
+
+/* ---- heads ---- */
+
+static size_t put_big(uint8_t *out, uint8_t code, uint64_t value, size_t size) {
+    out[0] = code;
+    for (size_t i = size; i; i--, value >>= 8) out[i] = (uint8_t)value;
+    return size + 1;
+}
+
+size_t chordal__pack_head(uint8_t *out, bool map, uint64_t count) {
+    if (count < 16) {
+        out[0] = (uint8_t)((map ? 0x80 : 0x90) | count);
+        return 1;
+    }
+    if (count <= UINT16_MAX) return put_big(out, map ? 0xde : 0xdc, count, 2);
+    return put_big(out, map ? 0xdf : 0xdd, count, 4);
+}
+
+void chordal__pack_write_array(chordal__buffer *buffer, uint64_t count) {
+    uint8_t head[5];
+    chordal__buffer_put(buffer, head, chordal__pack_head(head, false, count));
+}
+
+void chordal__pack_write_map(chordal__buffer *buffer, uint64_t count) {
+    uint8_t head[5];
+    chordal__buffer_put(buffer, head, chordal__pack_head(head, true, count));
+}
+
+size_t chordal__pack_string_head(uint8_t *out, uint64_t len) {
+    if (len < 32) {
+        out[0] = (uint8_t)(0xa0 | len);
+        return 1;
+    }
+    if (len <= UINT8_MAX) return put_big(out, 0xd9, len, 1);
+    if (len <= UINT16_MAX) return put_big(out, 0xda, len, 2);
+    return put_big(out, 0xdb, len, 4);
+}
+
+/* A length that no head can tell. */
+static bool fits(chordal__buffer *buffer, uint64_t len) {
+    if (len <= UINT32_MAX) return true;
+    if (!buffer->failed) buffer->failed = CHORDAL_E_SIZE;
+    return false;
+}
+
+void chordal__pack_write_string(chordal__buffer *buffer, const void *utf8, size_t len) {
+    uint8_t head[5];
+    if (!fits(buffer, len)) return;
+    size_t head_len = chordal__pack_string_head(head, len);
+    uint8_t *at = chordal__buffer_extend(buffer, head_len + len);
+    if (!at) return;
+    memcpy(at, head, head_len);
+    if (len) memcpy(at + head_len, utf8, len);
+}
+
+void chordal__pack_write_bytes(chordal__buffer *buffer, const void *data, size_t len) {
+    uint8_t head[5];
+    if (!fits(buffer, len)) return;
+    size_t head_len = len <= UINT8_MAX    ? put_big(head, 0xc4, len, 1)
+                      : len <= UINT16_MAX ? put_big(head, 0xc5, len, 2)
+                                          : put_big(head, 0xc6, len, 4);
+    chordal__buffer_put(buffer, head, head_len);
+    chordal__buffer_put(buffer, data, len);
+}
+
+/* ---- scalars ---- */
+
+static size_t put_unsigned(uint8_t *out, uint64_t value) {
+    if (value < 0x80) {
+        out[0] = (uint8_t)value;
+        return 1;
+    }
+    if (value <= UINT8_MAX) return put_big(out, 0xcc, value, 1);
+    if (value <= UINT16_MAX) return put_big(out, 0xcd, value, 2);
+    if (value <= UINT32_MAX) return put_big(out, 0xce, value, 4);
+    return put_big(out, 0xcf, value, 8);
+}
+
+static size_t put_integer(uint8_t *out, int64_t value) {
+    if (value >= 0) return put_unsigned(out, (uint64_t)value);
+    if (value >= -32) {
+        out[0] = (uint8_t)value;
+        return 1;
+    }
+    if (value >= INT8_MIN) return put_big(out, 0xd0, (uint64_t)value, 1);
+    if (value >= INT16_MIN) return put_big(out, 0xd1, (uint64_t)value, 2);
+    if (value >= INT32_MIN) return put_big(out, 0xd2, (uint64_t)value, 4);
+    return put_big(out, 0xd3, (uint64_t)value, 8);
+}
+
+void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *number) {
+    uint8_t bytes[9];
+    uint64_t bits;
+    size_t len;
+    if (number->kind == CHORDAL_KIND_INTEGER) {
+        len = put_integer(bytes, number->as.integer);
+    } else if (number->kind == CHORDAL_KIND_UNSIGNED) {
+        len = put_unsigned(bytes, number->as.unsigned_integer);
+    } else {
+        memcpy(&bits, &number->as.real, sizeof bits);
+        len = put_big(bytes, 0xcb, bits, 8);
+    }
+    chordal__buffer_put(buffer, bytes, len);
+}
+
+void chordal__pack_write_integer(chordal__buffer *buffer, int64_t integer) {
+    uint8_t bytes[9];
+    chordal__buffer_put(buffer, bytes, put_integer(bytes, integer));
+}
+
+void chordal__pack_write_constant(chordal__buffer *buffer, unsigned kind) {
+    static const uint8_t codes[3] = {0xc0, 0xc2, 0xc3};
+    chordal__buffer_byte(buffer, codes[kind]);
+}
+
+/* ---- values ---- */
+
+static void put_string(chordal__buffer *buffer, const chordal__node *node) {
+    uint8_t head[5];
+    uint64_t at = 0, bytes = chordal__node_string_bytes(node);
+    const uint8_t *data;
+    size_t len;
+    if (!fits(buffer, bytes)) return;
+    chordal__buffer_put(buffer, head, chordal__pack_string_head(head, bytes));
+    while (chordal__node_string_piece(node, &at, &data, &len)) chordal__buffer_put(buffer, data, len);
+}
+
+static void put_scalar(chordal__buffer *buffer, const chordal__node *node) {
+    unsigned kind = (unsigned)chordal__node_kind(node);
+    chordal__number number;
+    if (kind == CHORDAL_KIND_STRING) {
+        put_string(buffer, node);
+    } else if (kind < CHORDAL_KIND_INTEGER) {
+        chordal__pack_write_constant(buffer, kind);
+    } else {
+        chordal__node_get_number(node, &number);
+        chordal__pack_write_number(buffer, &number);
+    }
+}
+
+static void put_open(chordal__buffer *buffer, chordal__walk *walk, const chordal__node *node) {
+    uint8_t head[5];
+    uint64_t count = chordal__node_length(node);
+    chordal__walk_begin(walk, node);
+    if (fits(buffer, count))
+        chordal__buffer_put(buffer, head, chordal__pack_head(head, node->kind == CHORDAL_KIND_OBJECT, count));
+}
+
+static void put_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks) {
+    size_t depth = 1;
+    put_open(buffer, walks, node);
+    while (depth && !buffer->failed) {
+        const uint8_t *key = NULL;
+        size_t key_len = 0;
+        node = chordal__walk_next(&walks[depth - 1], &key, &key_len);
+        if (!node) {
+            depth--;
+            continue;
+        }
+        if (key) chordal__pack_write_string(buffer, key, key_len);
+        if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
+            put_scalar(buffer, node);
+        else
+            put_open(buffer, &walks[depth++], node);
+    }
+}
+
+void chordal__pack_write(chordal__buffer *buffer, const chordal__node *node) {
+    if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
+        put_scalar(buffer, node);
+    else
+        chordal__write_deep(buffer, node, put_container);
+}

@@ -1,0 +1,50 @@
+/* walk.c: members in their order, a leaf at a time. */
+#include "value/node.h"
+
+void chordal__walk_begin(chordal__walk *walk, const chordal__node *container) {
+    *walk = (chordal__walk){.container = container};
+}
+
+static chordal__node *next_flat(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len) {
+    const chordal__group *group = chordal__group_of(walk->container);
+    if (group->head.kind == CHORDAL_KIND_ARRAY) return walk->index < group->count ? group->slots[walk->index++] : NULL;
+    if (walk->index + 1 >= group->count) return NULL;
+    const chordal__key *key = chordal__key_of(chordal__group_of(group->slots[0])->slots[walk->index]);
+    *out_key = key->data;
+    *out_key_len = key->len;
+    return group->slots[++walk->index];
+}
+
+chordal__node *chordal__walk_next(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len) {
+    const chordal__node *container = walk->container;
+    if (container->form == CHORDAL__FLAT) return next_flat(walk, out_key, out_key_len);
+    const chordal__group *leaf = walk->leaf;
+    if (!leaf || walk->place >= leaf->count) {
+        if (walk->index >= chordal__totals_of(container)->length) return NULL;
+        leaf = chordal__tree_leaf(chordal__group_of(container)->slots[0], (size_t)walk->index, &walk->place);
+        walk->leaf = leaf;
+    }
+    walk->index++;
+    chordal__node *item = leaf->slots[walk->place++];
+    if (container->kind == CHORDAL_KIND_ARRAY) return item;
+    *out_key = chordal__entry_of(item)->key;
+    *out_key_len = chordal__entry_of(item)->key_len;
+    return chordal__entry_of(item)->value;
+}
+
+#define NEAR 32 /* levels for which no memory is asked */
+
+void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, chordal__write_container *write) {
+    chordal__walk near[NEAR];
+    size_t size = node->extent * sizeof *near;
+    if (node->extent <= NEAR) {
+        write(buffer, node, near);
+        return;
+    }
+    chordal__walk *walks = chordal__allocate(buffer->memory, size);
+    if (walks)
+        write(buffer, node, walks);
+    else if (!buffer->failed)
+        buffer->failed = CHORDAL_E_NOMEM;
+    chordal__release(buffer->memory, walks, size);
+}
