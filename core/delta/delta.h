@@ -41,6 +41,7 @@ typedef struct chordal__op {
                              * ERROR: NULL clears, else the array [code, message] */
     uint32_t *indexes;      /* owned: PERMUTE */
     uint32_t indexes_len;
+    uint64_t weight, drift; /* the list's: its part of the list's weight, and how much of that is guessed */
 } chordal__op;
 
 typedef struct chordal__ops {

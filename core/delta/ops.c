@@ -1,0 +1,107 @@
+/* ops.c: a list of ops and what it weighs. */
+#include "delta/inside.h"
+
+static uint64_t weigh_number(const chordal__node *node) {
+    chordal__number number;
+    chordal__node_get_number(node, &number);
+    if (number.kind != CHORDAL_KIND_INTEGER) return 9;
+    if (number.as.integer >= -32 && number.as.integer < 128) return 1;
+    return number.as.integer >= INT16_MIN && number.as.integer <= INT16_MAX ? 3 : 5;
+}
+
+uint64_t chordal__weigh(const chordal__node *node, uint64_t enough) {
+    int kind = chordal__node_kind(node);
+    if (kind < CHORDAL_KIND_INTEGER) return 1;
+    if (kind < CHORDAL_KIND_STRING) return weigh_number(node);
+    if (kind == CHORDAL_KIND_STRING) return 2 + chordal__node_string_bytes(node);
+    chordal__walk walk;
+    chordal__walk_begin(&walk, node);
+    const uint8_t *key = NULL;
+    size_t key_len = 0;
+    uint64_t weight = 2;
+    for (chordal__node *member; weight <= enough && (member = chordal__walk_next(&walk, &key, &key_len));) {
+        if (kind == CHORDAL_KIND_OBJECT) weight += 1 + key_len;
+        weight += chordal__weigh(member, enough > weight ? enough - weight : 0);
+    }
+    return weight;
+}
+
+uint64_t chordal__op_weigh(const chordal__op *op) {
+    uint64_t weight = 1 + (op->path ? chordal__path_weight(op->path) : 0);
+    if (op->value) weight += chordal__weigh(op->value, UINT64_MAX);
+    if (op->kind == CHORDAL_OP_SPLICE || op->kind == CHORDAL_OP_TRUNCATE) weight += 3;
+    return weight + 2 * (uint64_t)op->indexes_len;
+}
+
+void chordal__ops_init(chordal__ops *ops, chordal__memory *memory) {
+    *ops = (chordal__ops){.memory = memory};
+}
+
+void chordal__op_dispose(chordal__memory *memory, chordal__op *op) {
+    chordal__path_unref(memory, op->path);
+    chordal__node_unref(memory, op->value);
+    chordal__release(memory, op->indexes, op->indexes_len * sizeof *op->indexes);
+    *op = (chordal__op){0};
+}
+
+int chordal__op_copy(chordal__memory *memory, const chordal__op *from, chordal__op *to) {
+    size_t size = from->indexes_len * sizeof *from->indexes;
+    *to = *from;
+    to->indexes = chordal__allocate(memory, size);
+    if (size > 0 && !to->indexes) return CHORDAL_E_NOMEM;
+    if (size > 0) memcpy(to->indexes, from->indexes, size);
+    chordal__path_ref(to->path);
+    if (to->value) chordal__node_ref(to->value);
+    return 0;
+}
+
+void chordal__ops_cut(chordal__ops *ops, size_t count) {
+    while (ops->count > count) {
+        chordal__op *last = &ops->items[--ops->count];
+        ops->weight -= last->weight;
+        chordal__op_dispose(ops->memory, last);
+    }
+}
+
+void chordal__ops_clear(chordal__ops *ops) {
+    chordal__ops_cut(ops, 0);
+}
+
+void chordal__ops_dispose(chordal__ops *ops) {
+    chordal__ops_cut(ops, 0);
+    chordal__release(ops->memory, ops->items, ops->capacity * sizeof *ops->items);
+    chordal__ops_init(ops, ops->memory);
+}
+
+int chordal__ops_reserve(chordal__ops *ops, size_t more) {
+    if (ops->capacity - ops->count >= more) return 0;
+    void *items = ops->items;
+    int code =
+        chordal__grow(ops->memory, &items, sizeof *ops->items, &ops->capacity, ops->count + more, SIZE_MAX / 256);
+    ops->items = items;
+    return code;
+}
+
+int chordal__ops_push(chordal__ops *ops, chordal__op op) {
+    int code = chordal__ops_reserve(ops, 1);
+    if (code != 0) {
+        chordal__op_dispose(ops->memory, &op);
+        return code;
+    }
+    op.weight = chordal__op_weigh(&op);
+    op.drift = 0;
+    ops->weight += op.weight;
+    ops->items[ops->count++] = op;
+    return 0;
+}
+
+int chordal__ops_append(chordal__ops *ops, const chordal__ops *more) {
+    size_t before = ops->count;
+    int code = chordal__ops_reserve(ops, more->count);
+    for (size_t i = 0; code == 0 && i < more->count; i++) {
+        code = chordal__op_copy(ops->memory, &more->items[i], &ops->items[ops->count]);
+        if (code == 0) ops->weight += ops->items[ops->count++].weight;
+    }
+    if (code != 0) chordal__ops_cut(ops, before);
+    return code;
+}
