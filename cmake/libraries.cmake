@@ -14,10 +14,8 @@ target_link_libraries(chordal PRIVATE chordal_objects)
 target_include_directories(chordal PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/core/include>
                                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 chordal_library(chordal)
-if(EXISTS ${map})
-  target_link_options(chordal PRIVATE -Wl,--version-script=${map})
-  set_target_properties(chordal PROPERTIES LINK_DEPENDS ${map})
-endif()
+target_link_options(chordal PRIVATE -Wl,--version-script=${map})
+set_target_properties(chordal PROPERTIES LINK_DEPENDS ${map})
 set(installed chordal)
 
 if(CHORDAL_UV)

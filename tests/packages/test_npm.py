@@ -25,3 +25,11 @@ def test_content():
     assert "package/README.md" in names
     assert not [name for name in names if "/tests/" in name or name.endswith((".c", ".h", ".cc"))]
     assert not {"preinstall", "install", "postinstall"} & set(manifest.get("scripts", {}))
+
+
+def test_exports_nothing_private(tmp_path):
+    with tarfile.open(built("*.tgz")) as package:
+        package.extract("package/node/build/chordal.node", tmp_path)
+    listed = run("nm", "-D", "--defined-only", "package/node/build/chordal.node", folder=tmp_path)
+    names = {line.split()[-1] for line in listed.splitlines()}
+    assert names <= {"napi_register_module_v1", "node_api_module_get_api_version_v1"}
