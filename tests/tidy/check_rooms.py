@@ -8,7 +8,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.M)
 # A library's header and the only room that may include it.
 OWNERS = {"zlib.h": "wire", "sqlite3.h": "store"}
 # Headers that a room without clock, thread, socket or stdio has no use for, and the files that may include them.
-BANNED = ["stdio.h", "time.h", "pthread.h", "locale.h", "signal.h", "errno.h", "threads.h", "uv.h", "libwebsockets.h"]
+BANNED = (
+    "stdio.h time.h unistd.h fcntl.h poll.h pthread.h threads.h locale.h signal.h errno.h uv.h libwebsockets.h".split()
+)
 FREE = {"base/fork.c", "base/entropy.c"}
 
 

@@ -92,10 +92,11 @@ def c_functions(text):
     start = name = None
     pending = ""
     for number, line in enumerate(bare_c(text).splitlines(), 1):
-        if start is None and line[:1].isalpha():
-            pending, first = "", number
-        if start is None:
+        if start is None and (line[:1].isalpha() or line[:1] == "_"):
+            pending, first = line, number
+        elif start is None and pending:
             pending += line
+        if start is None and pending:
             if pending.rstrip().endswith(") {") and (found := re.match(r"[\w\s*]*?(\w+)\(", pending)):
                 start, name = first, found.group(1)
             if line.rstrip().endswith((";", "{", "}")):
