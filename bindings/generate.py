@@ -16,6 +16,7 @@ from emit import (
     node_glue,
     records_python,
     records_typescript,
+    swig_arguments,
     wasm_glue,
 )
 
@@ -29,6 +30,7 @@ EMITTERS = [
     api_reference,
     node_glue,
     wasm_glue,
+    swig_arguments,
 ]
 
 
