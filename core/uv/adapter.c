@@ -83,6 +83,7 @@ static void on_turn(uv_prepare_t *turn) {
     for (int round = 0; round < ROUNDS && poll_once(adapter); round++) continue;
     if (adapter->host) {
         chordal__uv_links_expire(adapter, chordal__uv_now(adapter));
+        chordal__uv_web_turn(adapter);
         set_timer(adapter);
     }
     chordal__uv_drop(adapter);
@@ -130,6 +131,7 @@ void chordal_uv_close(chordal_uv *adapter) {
         chordal__uv_server *server = CHORDAL__ENTRY(adapter->servers.next, chordal__uv_server, node);
         chordal__list_remove(&server->node);
         server->functions->close(server);
+        chordal__uv_server_unref(server);
     }
     chordal__uv_links_close(adapter);
     adapter->host = NULL;

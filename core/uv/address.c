@@ -53,7 +53,8 @@ static int read_ws(const char *text, chordal__uv_address *out, chordal_error *er
     bool bracketed = *host == '[';
     if (bracketed) host++;
     size_t host_len = strcspn(host, bracketed ? "]" : ":/");
-    const char *after = host + host_len + (bracketed && host[host_len] == ']');
+    if (bracketed && host[host_len] != ']') host_len = 0;
+    const char *after = host + host_len + bracketed;
     if (!copy(out->host, sizeof out->host, host, host_len) || strpbrk(out->host, "@?# \r\n"))
         return invalid(error, (size_t)(host - text), "no usable host in the address");
     out->port = 80;

@@ -14,14 +14,10 @@ static void socket_pull(chordal__uv_transport *transport) {
 
 static void socket_close(chordal__uv_transport *transport, int code) {
     chordal__uv_socket *socket = (chordal__uv_socket *)transport;
-    socket->closing = true;
+    chordal__uv_web *web = transport->adapter->web;
     socket->code = code;
     if (socket->resolving) uv_cancel((uv_req_t *)&socket->resolve);
-    if (!socket->wsi) return;
-    if (socket->open && code)
-        lws_callback_on_writable(socket->wsi);
-    else
-        lws_set_timeout(socket->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    if (socket->wsi && web) chordal__list_append(&web->farewells, &socket->farewell);
 }
 
 static const chordal__uv_transport_functions socket_functions = {socket_pull, socket_close};
@@ -31,6 +27,7 @@ chordal__uv_socket *chordal__uv_socket_new(chordal_uv *adapter, chordal__uv_serv
     if (!socket) return NULL;
     socket->transport.functions = &socket_functions;
     socket->transport.adapter = adapter;
+    chordal__list_init(&socket->farewell);
     socket->server = server;
     if (server) server->references++;
     chordal__uv_hold(adapter);
@@ -50,13 +47,14 @@ void chordal__uv_socket_lost(chordal__uv_socket *socket) {
 void chordal__uv_socket_free(chordal__uv_socket *socket) {
     chordal_uv *adapter = socket->transport.adapter;
     chordal__uv_socket_lost(socket);
+    chordal__list_remove(&socket->farewell);
     if (socket->server) chordal__uv_server_unref(socket->server);
     free(socket->message);
     free(socket);
     chordal__uv_drop(adapter);
 }
 
-/* ---- output ---- */
+/* ---- closing ---- */
 
 /* The close frame's status for a code of the core. */
 static enum lws_close_status status_of(int code) {
@@ -74,11 +72,26 @@ static enum lws_close_status status_of(int code) {
     }
 }
 
-static int say_close(chordal__uv_socket *socket) {
-    const char *name = chordal_error_name(socket->code);
-    lws_close_reason(socket->wsi, status_of(socket->code), (unsigned char *)(uintptr_t)name, strlen(name));
-    return -1;
+/* From the turn only: inside of its callbacks, on a libuv loop, libwebsockets 4.1 cuts what should be closed. With a
+ * reason it sends a close frame, and waits five seconds for the peer's. */
+static void say_farewell(chordal__uv_socket *socket) {
+    if (socket->open && socket->code) {
+        const char *name = chordal_error_name(socket->code);
+        lws_close_reason(socket->wsi, status_of(socket->code), (unsigned char *)(uintptr_t)name, strlen(name));
+    }
+    lws_set_timeout(socket->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
 }
+
+void chordal__uv_web_turn(chordal_uv *adapter) {
+    chordal__uv_web *web = adapter->web;
+    while (web && !chordal__list_empty(&web->farewells)) {
+        chordal__uv_socket *socket = CHORDAL__ENTRY(web->farewells.next, chordal__uv_socket, farewell);
+        chordal__list_remove(&socket->farewell);
+        say_farewell(socket);
+    }
+}
+
+/* ---- output ---- */
 
 static bool grow_frame(chordal__uv_web *web, size_t len) {
     uint8_t *grown = realloc(web->frame, LWS_PRE + len);
@@ -115,13 +128,12 @@ int chordal__uv_socket_write(chordal__uv_socket *socket) {
         chordal__uv_link *link = socket->transport.link;
         chordal__uv_web *web = socket->transport.adapter->web;
         uint32_t frame = 0;
-        if (socket->closing) return say_close(socket);
-        if (!link || !web) return -1;
+        if (!link || !web) return 0; /* closing */
         ptrdiff_t len = take_frame(link, web, &frame);
         if (len < 0) return -1;
         if (frame == 0) {
             chordal__uv_link_drained(link);
-            return socket->closing ? say_close(socket) : 0;
+            return 0;
         }
         if (!send_frame(socket, web, (size_t)len, frame)) return -1;
         if (lws_send_pipe_choked(socket->wsi)) break;

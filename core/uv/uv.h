@@ -136,6 +136,7 @@ int chordal__uv_ipc_listen(chordal__uv_server *server, const chordal__uv_address
 /* ---- web.c, web_server.c, web_client.c: through libwebsockets ---- */
 int chordal__uv_web_open(chordal_uv *adapter, chordal_error *error); /* fine when it is open */
 void chordal__uv_web_close(chordal_uv *adapter);
+void chordal__uv_web_turn(chordal_uv *adapter); /* close what is to be closed */
 int chordal__uv_web_dial(chordal__uv_link *link);
 int chordal__uv_web_accept(chordal__uv_server *server, int socket); /* takes the socket */
 int chordal__uv_web_listen(chordal__uv_server *server, const chordal__uv_address *address, char *out_address,

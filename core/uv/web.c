@@ -145,6 +145,7 @@ int chordal__uv_web_open(chordal_uv *adapter, chordal_error *error) {
     chordal__uv_web *web = calloc(1, sizeof *web);
     if (!web) return chordal__uv_fail(error, UV_ENOMEM, "libwebsockets");
     web->adapter = adapter;
+    chordal__list_init(&web->farewells);
     adapter->web = web;
     chordal__uv_hold(adapter);
     if (web_start(web)) return 0;

@@ -11,9 +11,9 @@ typedef struct chordal__uv_socket {
     chordal__uv_transport transport;
     chordal__uv_server *server; /* accepted: counted; dialled: NULL */
     struct lws *wsi;
-    bool open;    /* it speaks WebSocket */
-    bool closing; /* no link any more: say so when it can be written to */
-    int code;     /* why it closes */
+    bool open;              /* it speaks WebSocket */
+    int code;               /* why it closes; 0: it is cut */
+    chordal__list farewell; /* web.farewells: no link any more, to be closed in the turn */
     uint32_t codec;
 
     uv_getaddrinfo_t resolve;
@@ -29,6 +29,7 @@ struct chordal__uv_web {
     struct lws_vhost *vhost;
     uv_handle_t *idle, *timer; /* libwebsockets' own: it can be freed when they are gone */
     uv_idle_t destroyer;
+    chordal__list farewells;
     uint8_t *frame; /* LWS_PRE bytes, then a frame on its way out */
     size_t frame_room;
 };

@@ -1,6 +1,7 @@
 """./dev run: the demo, served by the tool, with the lines by which others join. --check: the interop square."""
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -15,9 +16,16 @@ ROOT = square.ROOT
 
 
 def copy_browser_build(folder):
-    """The npm package's browser part, as a page's folder `chordal`."""
-    target = pathlib.Path(folder) / "chordal"
-    shutil.copytree(ROOT / "build" / "browser", target)
+    """The npm package, but for the addon, as a page's folder `chordal`: its files lie as in the repository."""
+    manifest = json.loads((ROOT / "packages" / "npm.json").read_text())
+    for pattern in manifest["files"]:
+        for path in ROOT.glob(pattern):
+            target = pathlib.Path(folder) / "chordal" / path.relative_to(ROOT)
+            if path.is_dir():
+                shutil.copytree(path, target)
+            elif path.suffix != ".node":
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
 
 
 def demo_folder(folder):
@@ -32,10 +40,10 @@ def joining(address):
     return f"""
 The board is at {page}/ - open it in several tabs. Others join by these lines:
 
-  C        {here / 'build/release/chordal'} watch {address} board name=lunch
-           {here / 'build/release/chordal'} call {address} board name=lunch add '"milk"'
-  Python   {here / '.venv/bin/python'} {here / 'demo/join.py'} {address}
-  Node     node {here / 'demo/join.mjs'} {address}
+  C        {here / "build/release/chordal"} watch {address} board name=lunch
+           {here / "build/release/chordal"} call {address} board name=lunch add '"milk"'
+  Python   {here / ".venv/bin/python"} {here / "demo/join.py"} {address}
+  Node     node {here / "demo/join.mjs"} {address}
 
 Stop with Ctrl-C.
 """
