@@ -7,7 +7,7 @@ from tidy import check, main, place, repository
 MINE = "tests/tidy/check_words.py"
 TEXT = re.compile(r"\.(c|h|cc|py|ts|mjs|js|json|md|txt|toml|cmake|in|map|css|html|i|yml|yaml)$|/[^./]+$")
 # A path that only one machine has, or one that a program should ask for.
-PATHS = re.compile(r"""(?<![\w.\-}:])/(?:work|home|root|Users|tmp|var/tmp|mnt)/[\w.]|(?<![\w.\-}/:])/tmp\b""")
+PATHS = re.compile(r"""(?<![\w.\-}:/])/(?:work|home|root|Users|tmp|var/tmp|mnt)/[\w.]|(?<![\w.\-}/:])/tmp\b""")
 HOSTS = re.compile(r"\b(?:registry\.npmjs\.org|pypi\.org|pythonhosted\.org|crates\.io|deb\.debian\.org)\b")
 LATER = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 

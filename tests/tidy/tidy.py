@@ -88,19 +88,19 @@ def bare_c(text):
 
 
 def c_functions(text):
-    """(name, first line, lines) of the function definitions of a C file laid out by clang-format."""
-    start = name = None
-    pending = ""
+    """(name, first line, lines) of the function definitions of a C file laid out by clang-format: a definition starts
+    at the left edge, its head ends with `) {`, its body with a brace at the left edge."""
+    head, start, name = "", 0, None
     for number, line in enumerate(bare_c(text).splitlines(), 1):
-        if start is None and (line[:1].isalpha() or line[:1] == "_"):
-            pending, first = line, number
-        elif start is None and pending:
-            pending += line
-        if start is None and pending:
-            if pending.rstrip().endswith(") {") and (found := re.match(r"[\w\s*]*?(\w+)\(", pending)):
-                start, name = first, found.group(1)
-            if line.rstrip().endswith((";", "{", "}")):
-                pending = ""
-        elif line.startswith("}"):
-            yield name, start, number - start + 1
-            start = None
+        if name:
+            if line.startswith("}"):
+                yield name, start, number - start + 1
+                head, name = "", None
+            continue
+        if line[:1].isalpha() or line[:1] == "_":
+            head, start = "", number
+        head += line
+        if head.rstrip().endswith(") {") and (found := re.match(r"[\w\s*]*?(\w+)\(", head)):
+            name = found.group(1)
+        elif line.rstrip().endswith((";", "{", "}")):
+            head = ""
