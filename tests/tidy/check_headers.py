@@ -27,15 +27,6 @@ def headers_stand_alone():
 
 
 @check
-def layouts_of_wasm32():
-    """The model's layouts hold for the browser's compiler too (tests/abi is a program of the native ones)."""
-    source = ROOT / "tests" / "abi" / "abi_generated.c"
-    said, code = run("emcc", "-std=c11", "-fsyntax-only", f"-I{INCLUDE}", source)
-    if code:
-        yield f"{place(source)}:\n{said}"
-
-
-@check
 def functions_are_explained():
     """Each public function has a comment above it, or stands right below one of its family that has."""
     for header in HEADERS:
