@@ -14,24 +14,19 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "core" / "include"
 TARGETS = {"64": "x86_64-unknown-linux-gnu", "32": "wasm32-unknown-unknown"}
 
+
+def stdint(bits, suffix):
+    """The signed and the unsigned type of one width, with the macros for their constants."""
+    return "".join(
+        f"typedef __{name}{bits}_TYPE__ {name.lower()}{bits}_t;\n#define {name}{bits}_C(value) value##{mark}{suffix}\n"
+        for name, mark in [("INT", ""), ("UINT", "U")]
+    )
+
+
 # The two system headers that the public ones include, so that the result depends on no machine's own.
 SYSTEM_HEADERS = {
     "stddef.h": "typedef __SIZE_TYPE__ size_t;\n#define NULL ((void *)0)\n",
-    "stdint.h": "".join(
-        f"typedef __{name}_TYPE__ {name.lower()}_t;\n#define {name}_C(value) value{suffix}\n"
-        for name, suffix in [
-            ("INT8", ""),
-            ("UINT8", ""),
-            ("INT16", ""),
-            ("UINT16", ""),
-            ("INT32", ""),
-            ("UINT32", "##U"),
-            ("INT64", "##LL"),
-            ("UINT64", "##ULL"),
-        ]
-    )
-    .replace("valueL", "value##L")
-    .replace("value####", "value##"),
+    "stdint.h": "".join(stdint(bits, "LL" if bits == 64 else "") for bits in (8, 16, 32, 64)),
 }
 
 SCALARS = {
@@ -106,13 +101,10 @@ class Macros:
         return [token.spelling for token in self.tokens[name] if token.kind != TokenKind.COMMENT]
 
     def is_function(self, name):
+        """Whether a macro has arguments: a parenthesis right behind the name."""
         tokens = self.tokens[name]
-        return bool(tokens) and tokens[0].spelling == "(" and tokens[0].extent.start.column == (self.name_end(name))
-
-    def name_end(self, name):
-        """The column behind the name: a parenthesis there makes a macro with arguments."""
         line = source_lines(self.headers[name])[self.lines[name][0] - 1]
-        return line.index(name) + len(name) + 1
+        return bool(tokens) and f"{name}(" in line
 
     def rows(self, name, call):
         """The rows of a table macro: every `call(…)` in it with its arguments and the comment behind it."""
