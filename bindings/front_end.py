@@ -15,18 +15,20 @@ INCLUDE = ROOT / "core" / "include"
 TARGETS = {"64": "x86_64-unknown-linux-gnu", "32": "wasm32-unknown-unknown"}
 
 
-def stdint(bits, suffix):
+def stdint(bits):
     """The signed and the unsigned type of one width, with the macros for their constants."""
-    return "".join(
-        f"typedef __{name}{bits}_TYPE__ {name.lower()}{bits}_t;\n#define {name}{bits}_C(value) value##{mark}{suffix}\n"
-        for name, mark in [("INT", ""), ("UINT", "U")]
-    )
+    text = ""
+    for name, suffix in [("INT", ""), ("UINT", "U")]:
+        suffix += "LL" if bits == 64 else ""
+        text += f"typedef __{name}{bits}_TYPE__ {name.lower()}{bits}_t;\n"
+        text += f"#define {name}{bits}_C(value) value{suffix and '##' + suffix}\n"
+    return text
 
 
 # The two system headers that the public ones include, so that the result depends on no machine's own.
 SYSTEM_HEADERS = {
     "stddef.h": "typedef __SIZE_TYPE__ size_t;\n#define NULL ((void *)0)\n",
-    "stdint.h": "".join(stdint(bits, "LL" if bits == 64 else "") for bits in (8, 16, 32, 64)),
+    "stdint.h": "".join(stdint(bits) for bits in (8, 16, 32, 64)),
 }
 
 SCALARS = {
