@@ -213,10 +213,7 @@ def get_varint(data: bytes, place: int) -> tuple[int, int]:
 
 
 def text_of(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "surrogatepass")
 
 
 def get_text(data: bytes, place: int) -> tuple[str, int]:
@@ -231,54 +228,35 @@ def get_value(data: bytes, place: int = 0) -> tuple[Any, int]:
     target: Any = None  # the container that is being filled, how much it lacks, and the key that comes next
     left = 0
     keyed = False
-    key = None
+    key: Any = None
     while True:
         if keyed:
             head = data[place]
-            if head < 0xC0:
-                start, size = place + 1, head & 0x1F
-            else:
-                start, size = _size(data, place)
+            size, start = (head & 0x1F, place + 1) if head < 0xC0 else _size(data, head, place + 1)
             place = start + size
             raw = data[start:place]
-            key = keys.get(raw)
-            if key is None:
-                key = keys[raw] = text_of(raw)
+            if raw in keys:
+                key = keys[raw]
+            else:
+                key = keys[raw] = raw.decode("utf-8", "surrogatepass")
         head = data[place]
         place += 1
-        if head < 0x80:
-            value: Any = head
-        elif 0xA0 <= head < 0xC0:
+        if 0xA0 <= head < 0xC0:
             start = place
             place += head & 0x1F
-            value = text_of(data[start:place])
-        elif head >= 0xE0:
-            value = head - 0x100
-        elif head in _NUMBERS:
-            reader = _NUMBERS[head]
-            value = reader.unpack_from(data, place)[0]
-            place += reader.size
-            if head < 0xCC:
-                value = values.number(value)
-        elif head in _CONSTANTS:
-            value = _CONSTANTS[head]
+            value: Any = data[start:place].decode("utf-8", "surrogatepass")
+        elif head < 0x80:
+            value = head
+        elif 0xA0 <= head < 0xDC or head >= 0xE0:
+            value, place = _get_plain(data, head, place)
         else:
-            if head < 0xA0:
-                size = head & 0x0F
-                object_follows = head < 0x90
-            else:
-                place, size = _size(data, place - 1)
-                object_follows = head >= 0xDE
-                if head < 0xDC:
-                    start = place
-                    place += size
-                    value = data[start:place] if head < 0xC7 else text_of(data[start:place])
-            if head < 0xA0 or head >= 0xDC:
-                value = FrozenDict() if object_follows else FrozenList()
-                if size:
-                    stack.append((target, left, keyed, key))
-                    target, left, keyed = value, size, object_follows
-                    continue
+            size, place = (head & 0x0F, place) if head < 0xA0 else _size(data, head, place)
+            is_object = head < 0x90 or 0xDE <= head
+            value = FrozenDict() if is_object else FrozenList()
+            if size:
+                stack.append((target, left, keyed, key))
+                target, left, keyed = value, size, is_object
+                continue
         while stack:
             if keyed:
                 _set_item(target, key, value)
@@ -297,11 +275,25 @@ _set_item = dict.__setitem__
 _append = list.append
 
 
-def _size(data: bytes, place: int) -> tuple[int, int]:
-    """Where the contents of a string, bytes or container with a written length begin, and that length."""
-    width = _LENGTHS[data[place]]
-    start = place + 1 + width
-    return start, int.from_bytes(data[place + 1 : start], "big")
+def _size(data: bytes, head: int, place: int) -> tuple[int, int]:
+    """The length that is written behind a head, and the place behind that."""
+    start = place + _LENGTHS[head]
+    return int.from_bytes(data[place:start], "big"), start
+
+
+def _get_plain(data: bytes, head: int, place: int) -> tuple[Any, int]:
+    """What is neither a container nor a short string nor a small number."""
+    if head >= 0xE0:
+        return head - 0x100, place
+    if head in _CONSTANTS:
+        return _CONSTANTS[head], place
+    if head in _NUMBERS:
+        reader = _NUMBERS[head]
+        (value,) = reader.unpack_from(data, place)
+        return values.number(value) if head < 0xCC else value, place + reader.size
+    size, place = _size(data, head, place)
+    raw = data[place : place + size]
+    return raw if head < 0xC7 else text_of(raw), place + size
 
 
 def unpack(data: bytes) -> Any:

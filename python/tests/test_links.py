@@ -1,0 +1,274 @@
+"""Hosts linked by memory, pipes and WebSockets."""
+
+import asyncio
+import os
+
+import chordal
+import pytest
+from chordal import ChordalError
+from conftest import Notes, turns, until
+
+KINDS = ["memory", "ipc", "ws", "ws-text"]
+
+
+class Linked:
+    """A provider and a holder over one kind of link."""
+
+    def __init__(self, kind, path, **limits):
+        self.kind = kind
+        self.path = path
+        self.limits = limits
+
+    async def __aenter__(self):
+        self.provider = chordal.Host(types=[Notes], **self.limits)
+        self.holder = chordal.Host(**self.limits)
+        if self.kind == "memory":
+            self.link = chordal.pair(self.holder, self.provider)
+        else:
+            await self.listen()
+            codec = "text" if self.kind == "ws-text" else "binary"
+            self.link = self.holder.connect(self.server.address, codec=codec)
+        return self
+
+    async def listen(self, address=None):
+        url = f"ipc:{self.path / 'socket'}" if self.kind == "ipc" else "ws://127.0.0.1:0"
+        self.server = await self.provider.listen(address or url)
+
+    async def __aexit__(self, *_):
+        await self.holder.close()
+        await self.provider.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_hold_call_and_follow(kind, tmp_path):
+    async with Linked(kind, tmp_path) as linked:
+        notes = linked.holder.get("notes", board="é")
+        frames = []
+        notes.list.watch(frames.append)
+        first = notes.add("before it is live")
+        await linked.link.up()
+        assert linked.link.peer == linked.provider.run
+        assert await first == 1
+        for n in range(20):
+            assert await notes.add(f"{n} \ud83d") == n + 2
+            assert len(notes.list.value["entries"]) == n + 2
+        await asyncio.gather(*(notes.say(token) for token in ["a", "\ud83d", "\ude00", "b"] * 25))
+        assert notes.title.value == "a😀b" * 25 == linked.provider.object(Notes, board="é").title
+        assert notes.loud.value == "A😀B" * 25 + ": 21!"
+        assert frames[-1].value is notes.list.value and frames[-1].ops[0][0] in "ps"
+        assert linked.holder.digest(notes.list.value) == linked.provider.digest(
+            linked.provider.object(Notes, board="é").list
+        )
+        value = {"k": [1, 2**64 - 1, -(2**63), 1.5, 1e300, None, True, "x" * 70000, {"__proto__": "\0"}]}
+        assert await notes.echo(value) == value
+        for data in (b"", b"\0\xff" * 100_000):
+            assert await notes.echo(data) == data
+        with pytest.raises(chordal.MethodError) as caught:
+            await notes.refuse("full", "no room")
+        assert (caught.value.name, caught.value.detail) == ("full", "no room")
+        with pytest.raises(chordal.MethodError) as caught:
+            await notes.crash()
+        assert caught.value.name == "internal" and "secret" not in caught.value.detail
+        with pytest.raises(chordal.DeadlineError):
+            await notes.never(timeout=0.05)
+        with pytest.raises(ChordalError) as caught:
+            await linked.holder.get("nothing").live()
+        assert caught.value.name == "no_type"
+        with pytest.raises(ChordalError) as caught:
+            await linked.holder.get("notes", borad="a").live()
+        assert caught.value.name == "params"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_closing_either_side(kind, tmp_path):
+    async with Linked(kind, tmp_path) as linked:
+        notes = await linked.holder.get("notes", board="a").live()
+        task = asyncio.ensure_future(notes.forever())
+        waiting = asyncio.create_task(anext(aiter(notes.title.frames().__aiter__())))
+        await waiting
+        await turns()
+        await linked.provider.close()
+        with pytest.raises(ChordalError):
+            await task
+        await until(lambda: notes.state != "live")
+        assert notes.title.value == ""
+        parked = notes.add("never")
+        await turns()
+        assert not parked.done()
+        await linked.holder.close()
+        with pytest.raises(ChordalError) as caught:
+            await parked
+        assert caught.value.name == "closed"
+        assert linked.link.state == "closed"
+
+
+@pytest.mark.parametrize("kind", ["ipc", "ws"])
+async def test_a_lost_link_comes_back(kind, tmp_path):
+    async with Linked(kind, tmp_path, backoff_first=20) as linked:
+        notes = await linked.holder.get("notes", board="a").live()
+        await notes.add("milk")
+        keep = linked.provider.object(Notes, board="a")
+        address = linked.server.address
+        running = asyncio.ensure_future(notes.forever())
+        await turns(20)
+        linked.server.close()
+        await until(lambda: notes.state == "down")
+        with pytest.raises(chordal.OutcomeUnknown):
+            await running
+        assert notes.list.value["entries"][0]["text"] == "milk"
+        parked = [notes.add("honey"), notes.add("bread")]
+        with keep.transaction() as t:
+            t.title = "changed while away"
+        await asyncio.sleep(0.05)
+        await linked.listen(address)
+        assert [await call for call in parked] == [2, 3]
+        await notes.live()
+        assert notes.title.value == "changed while away"
+        assert [entry["text"] for entry in notes.list.value["entries"]] == ["milk", "honey", "bread"]
+
+
+async def test_connect_before_there_is_a_server(tmp_path):
+    url = f"ipc:{tmp_path / 'socket'}"
+    async with chordal.connect(url, backoff_first=20) as holder, chordal.Host(types=[Notes]) as provider:
+        notes = holder.get("notes", board="a")
+        call = notes.add("milk")
+        await asyncio.sleep(0.05)
+        async with await provider.listen(url):
+            assert await call == 1
+    assert not os.path.exists(tmp_path / "socket")
+
+
+async def test_many_holders_share_one_encoding(tmp_path):
+    provider = chordal.Host(types=[Notes])
+    holders = [chordal.Host() for _ in range(10)]
+    for holder in holders:
+        chordal.pair(holder, provider)
+    held = [await holder.get("notes", board="a").live() for holder in holders]
+    await held[0].add("first")
+    before = provider.counters["changes_encoded"]
+    for n in range(5):
+        await held[n].add("more")
+    await until(lambda: all(len(notes.list.value["entries"]) == 6 for notes in held))
+    assert provider.counters["changes_encoded"] - before == 5
+    for host in [provider, *holders]:
+        await host.close()
+
+
+async def test_the_two_codecs_encode_once_each_at_the_edge(tmp_path):
+    async with chordal.Host(types=[Notes]) as provider, await provider.listen("ws://127.0.0.1:0") as server:
+        holders = [chordal.connect(server.address, codec=codec) for codec in ["binary", "text"] * 4]
+        held = [await holder.get("notes", board="a").live() for holder in holders]
+        before = provider.counters["changes_encoded"]
+        await held[0].add("milk")
+        await until(lambda: all(notes.list.value["entries"] for notes in held))
+        assert provider.counters["changes_encoded"] - before == 2
+        for holder in holders:
+            await holder.close()
+
+
+async def test_a_slow_reader_gets_folded_changes(tmp_path):
+    async with Linked("memory", tmp_path, window_messages=4) as linked:
+        notes = linked.holder.get("notes", board="a", manual=True)
+        frames = notes.title.frames()
+        assert (await anext(frames)).value == ""
+        writer = linked.provider.object(Notes, board="a")
+        for n in range(200):
+            with writer.transaction() as t:
+                t.title += f"{n},"
+            await asyncio.sleep(0)
+        assert linked.provider.counters["changes_encoded"] < 50
+        whole = "".join(f"{n}," for n in range(200))
+        seen = 0
+        async for frame in frames:
+            seen += 1
+            if frame.value == whole:
+                break
+        assert seen < 50
+
+
+async def test_objects_offered_through_a_server(tmp_path):
+    relay = chordal.Host()
+    server = await relay.listen("ws://127.0.0.1:0", route_offers=True)
+    provider = chordal.connect(server.address, types=[Notes], offer=True)
+    async with chordal.connect(server.address) as holder:
+        await until(lambda: provider.counters["messages_in"] > 0)
+        notes = holder.get("notes", board="a")
+        assert await notes.add("milk") == 1
+        assert notes.loud.value == ": 1!"
+        assert relay.counters["parts_parsed"] <= 3
+        assert relay.counters["parts_forwarded"] > 0
+    await provider.close()
+    await relay.close()
+
+
+async def test_pages_of_others_may_not_connect():
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import InvalidStatus
+
+    async def attempt(server, origin, protocol="chordal.1.bin"):
+        async with connect(server.address, origin=origin, subprotocols=[protocol] if protocol else None) as socket:
+            return socket.subprotocol
+
+    async with chordal.Host(types=[Notes]) as host:
+        async with await host.listen("ws://127.0.0.1:0", origins=["http://friend.example"]) as server:
+            own = server.address.replace("ws://", "http://")
+            for origin in (None, own, "http://friend.example"):
+                assert await attempt(server, origin) == "chordal.1.bin"
+            for origin in ("http://127.0.0.1:1", "http://other.example", "null", "https://friend.example"):
+                with pytest.raises(InvalidStatus) as caught:
+                    await attempt(server, origin)
+                assert caught.value.response.status_code == 403
+            assert await attempt(server, own, "chordal.1.json") == "chordal.1.json"
+            for protocol in (None, "chat"):
+                with pytest.raises(InvalidStatus):
+                    await attempt(server, own, protocol)
+        async with await host.listen("ws://127.0.0.1:0", origins="*") as server:
+            assert await attempt(server, "http://other.example") == "chordal.1.bin"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff" * 40, b"\x01", "[]", "not json", '["hello"]'])
+async def test_nonsense_from_a_peer_ends_its_link_only(data):
+    from websockets.asyncio.client import connect
+
+    protocol = "chordal.1.json" if isinstance(data, str) else "chordal.1.bin"
+    async with chordal.Host(types=[Notes]) as host, await host.listen("ws://127.0.0.1:0") as server:
+        async with chordal.connect(server.address) as holder:
+            notes = await holder.get("notes", board="a").live()
+            async with connect(server.address, subprotocols=[protocol]) as socket:
+                await socket.send(data)
+                received = [frame async for frame in socket]
+            assert received, "a bye with the reason"
+            assert await notes.add("still here") == 1
+            await until(lambda: len(host._links) == 1)
+
+
+async def test_nonsense_on_a_pipe(tmp_path):
+    path = str(tmp_path / "socket")
+    async with chordal.Host(types=[Notes]) as host, await host.listen(f"ipc:{path}"):
+        for data in (b"\xff\xff\xff\xff", b"\x03\0\0\0abc", b"\x10\0\0\0abc", b"\0\0\0\0", b"\x01"):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(data)
+            writer.write_eof()
+            await asyncio.wait_for(reader.read(), 5)
+            writer.close()
+            await writer.wait_closed()
+        await until(lambda: not host._links)
+        async with chordal.connect(f"ipc:{path}") as holder:
+            assert await holder.get("notes", board="a").add("x") == 1
+
+
+async def test_bad_addresses():
+    async with chordal.Host() as host:
+        for url in ("http://x", "ipc:", "", "tcp:1"):
+            with pytest.raises(ChordalError):
+                host.connect(url)
+            with pytest.raises(ChordalError):
+                await host.listen(url)
+        with pytest.raises(ChordalError):
+            host.connect("ipc:/x", codec="text")
+        with pytest.raises(ChordalError):
+            host.connect("ws://127.0.0.1:1", codec="nothing")
+        assert not host._links
+        async with await host.listen("ws://127.0.0.1:0") as server:
+            with pytest.raises(OSError):
+                await host.listen(server.address)
