@@ -123,10 +123,11 @@ bool chordal__id_external(const chordal__ids *ids, chordal_id id) {
 void chordal__id_free(chordal__ids *ids, chordal_id id) {
     chordal__id_slot *slot = live_slot(ids, id);
     if (!slot) return;
+    slot->item = NULL;
+    if (ids->closing && chordal__id_external(ids, id)) return;
     uint32_t next = generation_of(id) + 1;
     uint32_t state = atomic_exchange_explicit(&slot->state, next << 1, memory_order_acq_rel);
     if (state & 1) atomic_fetch_sub_explicit(&ids->holds, 1, memory_order_acq_rel);
-    slot->item = NULL;
     slot->kind = 0;
     ids->count--;
     if (next < GENERATIONS) append_free(ids, index_of(id), slot);
@@ -137,6 +138,13 @@ static bool end_ownership(chordal__id_slot *slot, uint32_t generation) {
     uint32_t owned = generation << 1 | 1;
     return atomic_compare_exchange_strong_explicit(&slot->state, &owned, generation << 1, memory_order_acq_rel,
                                                    memory_order_relaxed);
+}
+
+void chordal__id_own(chordal__ids *ids, chordal_id id) {
+    chordal__id_slot *slot = live_slot(ids, id);
+    if (!slot || chordal__id_external(ids, id)) return;
+    atomic_fetch_add_explicit(&ids->holds, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, generation_of(id) << 1 | 1, memory_order_release);
 }
 
 void chordal__id_disown(chordal__ids *ids, chordal_id id) {

@@ -25,10 +25,13 @@ struct chordal__links {
     chordal__list owing;   /* consumers that owe an ack */
     bool flushing;
 };
+bool chordal__links_owe_turn(const chordal__links *links); /* something is left for the end of the turn */
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
 void chordal__links_dispose(chordal__links *links);
 extern const chordal__hooks chordal__links_hooks;
 void chordal__links_due(chordal__deadline *deadline); /* a deadline of a link or of a session's came */
+/* The end of an entry: send what waits, end what broke. */
+void chordal__links_flush(chordal__links *links);
 /* The end of a turn: acks, links that broke, encoded snapshots that nobody needs any more. */
 void chordal__links_turn(chordal__links *links);
 chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */

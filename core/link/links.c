@@ -72,6 +72,15 @@ static void fail_broken(chordal__links *links) {
     }
 }
 
+void chordal__links_flush(chordal__links *links) {
+    flush_all(links);
+    fail_broken(links);
+}
+
+bool chordal__links_owe_turn(const chordal__links *links) {
+    return !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm);
+}
+
 void chordal__links_turn(chordal__links *links) {
     flush_all(links);
     while (!chordal__list_empty(&links->owing)) {

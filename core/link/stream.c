@@ -109,8 +109,7 @@ static chordal__body *encode(chordal__stream *stream, uint8_t encoding, uint64_t
     chordal__runtime *runtime = stream->object->runtime;
     chordal__buffer *buffer = &runtime->scratch;
     chordal__buffer_clear(buffer);
-    chordal__definitions_write(buffer, encoding, &stream->dictionary, from, stream->last);
-    chordal__ops_write(buffer, encoding, ops, &stream->dictionary);
+    chordal__change_write(buffer, encoding, &stream->dictionary, from, stream->last, ops);
     runtime->counters.changes_encoded++;
     return chordal__body_of_buffer(runtime->memory, buffer);
 }

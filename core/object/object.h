@@ -345,6 +345,7 @@ typedef struct chordal__caller {
     chordal__runtime *runtime;
     uint64_t origin; /* told with the calls */
     chordal__list waiting;
+    uint32_t burst;       /* handed out in a row */
     chordal__event event; /* CALLS */
     /* An outcome is there and every commit of the call is through. */
     void (*settled)(struct chordal__caller *caller, chordal__invocation *invocation);

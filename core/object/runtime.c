@@ -5,13 +5,11 @@ int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, co
                           const chordal__hooks *hooks) {
     uint8_t random[32];
     if (settings->entropy(settings->entropy_context, random, sizeof random) != 0) return CHORDAL_E_UNSUPPORTED;
-    memset(runtime, 0, sizeof *runtime);
     runtime->memory = memory;
     runtime->settings = *settings;
     runtime->hooks = hooks;
     memcpy(runtime->run, random, sizeof runtime->run);
     memcpy(runtime->seed, random + sizeof runtime->run, sizeof runtime->seed);
-    chordal__ids_init(&runtime->ids, memory);
     chordal__heap_init(&runtime->deadlines, memory);
     chordal__map_init(&runtime->types, memory, runtime->seed);
     chordal__buffer_init(&runtime->scratch, memory, (size_t)settings->limits.size * 2);

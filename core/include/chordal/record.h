@@ -81,6 +81,7 @@ typedef struct chordal_record {
 /* The caller of `call` no longer wants the answer (it was cancelled or is gone). Answer all the same. */
 #define CHORDAL_EVENT_CANCEL_FIELDS(X) X(id, call) X(i32, code) X(u32, reserved)
 
+#define CHORDAL_RESULT_BYTES 1 /* RESULT: `value` is raw bytes */
 /* The outcome of a call that this host made. `code` 0: `value` is the packed result. Else `name` is the error's stable
  * name (the method's own when `code` is METHOD) and `detail` its message. The call id is released by this event. */
 #define CHORDAL_EVENT_RESULT_FIELDS(X)                                                                                 \

@@ -1,0 +1,187 @@
+/* api_link.c: the public functions on links, and the memory link. */
+#include "host/host.h"
+
+/* Enter and find the link. */
+static int enter(chordal_host *host, chordal_id id, chordal__link **out, chordal_error *error) {
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    *out = chordal__id_get(&host->runtime.ids, id, CHORDAL__ID_LINK);
+    if (*out) return 0;
+    return chordal__leave(host, chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such link"));
+}
+
+static void set_now(chordal_host *host, chordal_time now) {
+    if (now > host->runtime.now) host->runtime.now = now;
+}
+
+int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error) {
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    chordal__link *link;
+    const uint32_t known =
+        CHORDAL_LINK_CONNECT | CHORDAL_LINK_ROUTE_OFFERS | CHORDAL_LINK_OFFER | CHORDAL_LINK_NO_SERVE;
+    code = flags & ~known ? chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags")
+                          : chordal__link_open(&host->links, flags, &link, error);
+    if (code == 0) *out_link = link->id;
+    return chordal__leave(host, code);
+}
+
+int chordal_link_up(chordal_host *host, chordal_id id, uint32_t codec, chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    return chordal__leave(host, chordal__link_up(link, codec, error));
+}
+
+int chordal_link_feed(chordal_host *host, chordal_id id, uint32_t frame, const uint8_t *data, size_t data_len,
+                      chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    return chordal__leave(host, chordal__link_feed(link, frame, data, data_len, error));
+}
+
+int chordal_link_down(chordal_host *host, chordal_id id, chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    chordal__link_down(link, CHORDAL_E_LOST, "the transport was lost");
+    return chordal__leave(host, 0);
+}
+
+int chordal_link_retry(chordal_host *host, chordal_id id, chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    chordal__link_retry(link);
+    return chordal__leave(host, 0);
+}
+
+int chordal_link_close(chordal_host *host, chordal_id id, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    chordal__link_close(link);
+    return chordal__leave(host, 0);
+}
+
+static const uint8_t *piece_data(const chordal__frame *frame, const chordal__frame_piece *piece) {
+    return (piece->body ? piece->body->data : frame->own) + piece->offset;
+}
+
+int chordal_link_output(chordal_host *host, chordal_id id, chordal_piece *pieces, size_t pieces_len, size_t *out_count,
+                        uint32_t *out_frame, chordal_error *error) {
+    chordal__link *link;
+    *out_count = 0;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    const chordal__frame *frame = chordal__link_first_frame(link);
+    if (!frame) return chordal__leave(host, 0);
+    *out_count = frame->pieces_len;
+    *out_frame = frame->frame;
+    if (frame->pieces_len > pieces_len)
+        return chordal__leave(host, chordal__fail(error, CHORDAL_E_ROOM, 0, "the frame has more pieces"));
+    for (uint32_t i = 0; i < frame->pieces_len; i++)
+        pieces[i] = (chordal_piece){piece_data(frame, &frame->pieces[i]), frame->pieces[i].len};
+    return chordal__leave(host, 0);
+}
+
+int chordal_link_sent(chordal_host *host, chordal_id id, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    chordal__link_sent(link);
+    return chordal__leave(host, 0);
+}
+
+static void copy_frame(const chordal__frame *frame, uint8_t *out) {
+    for (uint32_t i = 0; i < frame->pieces_len; i++) {
+        if (frame->pieces[i].len) memcpy(out, piece_data(frame, &frame->pieces[i]), frame->pieces[i].len);
+        out += frame->pieces[i].len;
+    }
+}
+
+int chordal_link_take(chordal_host *host, chordal_id id, uint8_t *buffer, size_t buffer_len, size_t *out_len,
+                      uint32_t *out_frame, chordal_error *error) {
+    chordal__link *link;
+    *out_len = 0;
+    *out_frame = 0;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    const chordal__frame *frame = chordal__link_first_frame(link);
+    if (!frame) return chordal__leave(host, 0);
+    *out_len = frame->bytes;
+    if (frame->bytes > buffer_len)
+        return chordal__leave(host, chordal__fail(error, CHORDAL_E_ROOM, 0, "the frame needs more room"));
+    *out_frame = frame->frame;
+    copy_frame(frame, buffer);
+    host->runtime.counters.bytes_copied_out += frame->bytes;
+    chordal__link_sent(link);
+    return chordal__leave(host, 0);
+}
+
+/* ---- the memory link ---- */
+
+static chordal__link *link_of(chordal_host *host, chordal_id id) {
+    return chordal__id_get(&host->runtime.ids, id, CHORDAL__ID_LINK);
+}
+
+/* Feed one frame as it lies, or from one block when it has several pieces. */
+static void hand_over(chordal__link *from, chordal__link *to, chordal__frame *frame) {
+    chordal__runtime *runtime = from->runtime;
+    if (frame->pieces_len == 1) {
+        (void)chordal__link_feed(to, frame->frame, piece_data(frame, &frame->pieces[0]), frame->bytes, NULL);
+        return;
+    }
+    uint8_t *block = chordal__allocate(runtime->memory, frame->bytes);
+    if (!block) {
+        from->broken = CHORDAL_E_NOMEM;
+        return;
+    }
+    copy_frame(frame, block);
+    runtime->counters.bytes_copied_out += frame->bytes;
+    (void)chordal__link_feed(to, frame->frame, block, frame->bytes, NULL);
+    chordal__release(runtime->memory, block, frame->bytes);
+}
+
+static size_t carry_one_way(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b) {
+    size_t carried = 0;
+    chordal__link *from;
+    while ((from = link_of(a, link_a)) != NULL) {
+        chordal__link *to = link_of(b, link_b);
+        chordal__frame *frame = chordal__link_first_frame(from);
+        if (!to || !frame) break;
+        chordal__list_remove(&frame->node);
+        from->queued -= frame->bytes;
+        if (to->transport) hand_over(from, to, frame);
+        chordal__frame_free(frame);
+        chordal__links_flush(&b->links);
+        carried++;
+    }
+    if (from) chordal__untell(&from->output);
+    return carried;
+}
+
+int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b, chordal_time now,
+                       size_t *out_frames, chordal_error *error) {
+    size_t total = 0, carried;
+    int code = chordal__enter(a, error);
+    if (code < 0) return code;
+    code =
+        a == b ? chordal__fail(error, CHORDAL_E_INVALID, 0, "a memory link joins two hosts") : chordal__enter(b, error);
+    if (code < 0) return chordal__leave(a, code);
+    set_now(a, now);
+    set_now(b, now);
+    if (!link_of(a, link_a) || !link_of(b, link_b)) code = chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such link");
+    do {
+        carried = code < 0 ? 0 : carry_one_way(a, link_a, b, link_b) + carry_one_way(b, link_b, a, link_a);
+        total += carried;
+    } while (carried);
+    if (out_frames) *out_frames = total;
+    chordal__leave(b, 0);
+    return chordal__leave(a, code);
+}

@@ -1,0 +1,42 @@
+/* host.h: one runtime instance: the rooms tied together, the turn, the way in. */
+#ifndef CHORDAL_CORE_HOST_H
+#define CHORDAL_CORE_HOST_H
+
+#include "link/link.h"
+#include "chordal/host.h"
+
+#define CHORDAL__INLINE_PART 16384 /* a longer part of a record is handed out by a counted id */
+#define CHORDAL__CALLS_AT_ONCE 64  /* of one caller, before those of others */
+
+/* Bytes that an event named and the program has not given back. */
+typedef struct chordal__host_part {
+    chordal__list node;
+    chordal_id id;
+    chordal__body *body;
+} chordal__host_part;
+
+struct chordal_host {
+    chordal__runtime runtime;
+    chordal__links links;
+    chordal__memory *memory;
+    chordal__fork_guard guard;
+    _Atomic uint32_t busy, close_asked;
+    bool closed;
+    chordal__list parts;
+    chordal__buffer record; /* a record that was built */
+    chordal_id record_part; /* and the part that it names, 0: none */
+    bool record_waits;      /* it did not fit the last buffer */
+};
+
+/* Every public function but release and close begins with enter and ends with leave. FORKED, BUSY, CLOSED, INVALID (no
+ * host). */
+int chordal__enter(chordal_host *host, chordal_error *error);
+int chordal__leave(chordal_host *host, int code); /* passes the code on */
+
+/* ---- events.c ---- */
+/* Build the record of the next event into host->record. 1, 0 (nothing to tell) or NOMEM. */
+int chordal__next_record(chordal_host *host);
+void chordal__drop_record(chordal_host *host);
+void chordal__part_free(chordal_host *host, chordal__host_part *part);
+
+#endif

@@ -1,0 +1,54 @@
+/* options.c: what a host is opened with, and its defaults. */
+#include "host/options.h"
+
+static int check_size(const chordal_host_options *given, chordal_error *error) {
+    const uint8_t *bytes = (const uint8_t *)given;
+    if (given->size < 2 * sizeof(uint32_t)) return chordal__fail(error, CHORDAL_E_INVALID, 0, "the size is not set");
+    for (size_t i = sizeof *given; i < given->size; i++)
+        if (bytes[i]) return chordal__fail(error, CHORDAL_E_INVALID, 0, "an option that this library does not know");
+    if (given->flags) return chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags");
+    return 0;
+}
+
+static uint32_t number(uint32_t given, uint32_t fallback) {
+    return given ? given : fallback;
+}
+
+static chordal_time span(chordal_time given, chordal_time fallback) {
+    return given ? given : fallback;
+}
+
+static void fill(const chordal_host_options *o, chordal__settings *out) {
+    out->limits.depth = number(o->depth_limit, 512);
+    out->limits.size = number(o->message_limit, 64u << 20);
+    out->call_limit = number(o->call_limit, 256);
+    out->window_messages = number(o->window_messages, 64);
+    out->window_bytes = number(o->window_bytes, 1u << 20);
+    out->parked_limit = number(o->parked_limit, 65536);
+    out->queue_limit = number(o->queue_limit, 256u << 20);
+    out->dictionary_limit = number(o->dictionary_limit, 1024);
+    out->compute_timeout = span(o->compute_timeout, 5000);
+    out->handshake_timeout = span(o->handshake_timeout, 10000);
+    out->ping_interval = span(o->ping_interval, 15000);
+    out->ping_timeout = span(o->ping_timeout, 10000);
+    out->backoff_first = span(o->backoff_first, 250);
+    out->backoff_limit = span(o->backoff_limit, 15000);
+    out->entropy = o->entropy ? o->entropy : chordal__entropy;
+    out->entropy_context = o->entropy_context;
+}
+
+int chordal__options_read(const chordal_host_options *given, chordal_host_options *out, chordal__settings *settings,
+                          chordal_error *error) {
+    memset(out, 0, sizeof *out);
+    if (given) {
+        int code = check_size(given, error);
+        if (code < 0) return code;
+        memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+    }
+    if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
+        out->dictionary_limit > 65536)
+        return chordal__fail(error, CHORDAL_E_INVALID, 0, "a limit is beyond what is possible");
+    if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
+    fill(out, settings);
+    return 0;
+}

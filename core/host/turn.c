@@ -1,0 +1,63 @@
+/* turn.c: the turn: deadlines that came, events into the caller's buffer. */
+#include "host/host.h"
+
+static void due_now(chordal_host *host) {
+    chordal__deadline *deadline;
+    while ((deadline = chordal__heap_first(&host->runtime.deadlines)) != NULL && deadline->at <= host->runtime.now) {
+        chordal__heap_remove(&host->runtime.deadlines, deadline);
+        if (deadline->kind == CHORDAL__DUE_CALL)
+            chordal__call_expired(CHORDAL__ENTRY(deadline, chordal__call, due));
+        else if (deadline->kind == CHORDAL__DUE_COMPUTE)
+            chordal__compute_fail(CHORDAL__ENTRY(deadline, chordal__compute, due), "deadline", 8,
+                                  "the derive did not answer in time", 33);
+        else
+            chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
+    }
+}
+
+static int next_record(chordal_host *host) {
+    if (host->record_waits) return 1;
+    int code = chordal__next_record(host);
+    if (code != 0) return code;
+    chordal__links_turn(&host->links);
+    return chordal__next_record(host);
+}
+
+int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,
+                      chordal_error *error) {
+    *out_len = 0;
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    if (now > host->runtime.now) host->runtime.now = now;
+    due_now(host);
+    size_t used = 0;
+    while ((code = next_record(host)) == 1) {
+        size_t len = host->record.len;
+        host->record_waits = len > buffer_len - used;
+        if (host->record_waits) {
+            if (!used) {
+                *out_len = len;
+                code = chordal__fail(error, CHORDAL_E_ROOM, 0, "the next record needs more room");
+            }
+            break;
+        }
+        memcpy(buffer + used, host->record.data, len);
+        host->record_part = 0;
+        used += len;
+    }
+    if (code == CHORDAL_E_NOMEM && !used) chordal__fail(error, code, 0, "no memory for a record");
+    if (used) *out_len = used;
+    return chordal__leave(host, used || code > 0 ? 0 : code);
+}
+
+chordal_time chordal_host_deadline(chordal_host *host) {
+    if (chordal__enter(host, NULL) < 0) return CHORDAL_NEVER;
+    const chordal__runtime *runtime = &host->runtime;
+    const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
+    bool events = !chordal__list_empty(&runtime->urgent) || host->record_waits ||
+                  chordal__links_owe_turn(runtime->links) ||
+                  (!runtime->settling && !chordal__list_empty(&runtime->events));
+    chordal_time at = events ? 0 : first ? first->at : CHORDAL_NEVER;
+    chordal__leave(host, 0);
+    return at;
+}
