@@ -16,9 +16,15 @@ static int refuse(const apply_task *task, int code, const char *why) {
 }
 
 /* Put what a function that takes a node gave back. */
-static int settle(const apply_task *task, chordal__node **slot, chordal__node *made, chordal__node *still) {
-    *slot = made ? made : still;
+static int settle(const apply_task *task, chordal__node **slot, chordal__node *made, chordal__node *const *still) {
+    *slot = made ? made : *still;
     return made ? 0 : refuse(task, CHORDAL_E_NOMEM, NULL);
+}
+
+/* No place inside a value of this kind has such a segment. */
+static int refuse_inside(const apply_task *task, int kind) {
+    return kind < CHORDAL_KIND_ARRAY ? refuse(task, CHORDAL_E_PATH, "nothing inside this value")
+                                     : refuse(task, CHORDAL_E_TYPE, "a key for an array or an index for an object");
 }
 
 static uint64_t index_at(const apply_task *task, uint32_t i) {
@@ -30,11 +36,13 @@ static int walk_down(const apply_task *task, chordal__node ***slot, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         const chordal__segment *segment = &task->segments[i];
         uint32_t depth = task->deep > i + 1 ? task->deep - (i + 1) : 0;
-        int code = CHORDAL_E_NOT_FOUND, kind = chordal__node_kind(**slot);
+        int code, kind = chordal__node_kind(**slot);
         if (segment->is_key && kind == CHORDAL_KIND_OBJECT) {
             code = chordal__node_slot_get(task->memory, *slot, segment->key, segment->key_len, depth, slot);
         } else if (!segment->is_key && kind == CHORDAL_KIND_ARRAY) {
             code = chordal__node_slot_at(task->memory, *slot, index_at(task, i), depth, slot);
+        } else {
+            return refuse_inside(task, kind);
         }
         if (code == CHORDAL_E_NOT_FOUND) return refuse(task, CHORDAL_E_PATH, "nothing at the path");
         if (code != 0) return refuse(task, code, NULL);
@@ -57,34 +65,34 @@ static int set_element(const apply_task *task, chordal__node **slot) {
     if (index > length) return refuse(task, CHORDAL_E_RANGE, "index past the end");
     chordal__node *made = index < length ? chordal__node_replace(task->memory, *slot, index, value, &still)
                                          : chordal__node_splice(task->memory, *slot, index, 0, &value, 1, &still);
-    return settle(task, slot, made, still);
+    return settle(task, slot, made, &still);
 }
 
 static int run_set(const apply_task *task, chordal__node **slot) {
     const chordal__segment *last = &task->segments[task->count - 1];
     int kind = chordal__node_kind(*slot);
     if (kind == CHORDAL_KIND_ARRAY && !last->is_key) return set_element(task, slot);
-    if (kind != CHORDAL_KIND_OBJECT || !last->is_key) return refuse(task, CHORDAL_E_PATH, "not such a container");
+    if (kind != CHORDAL_KIND_OBJECT || !last->is_key) return refuse_inside(task, kind);
     chordal__node *still = NULL;
     chordal__node *made = chordal__node_put(task->memory, *slot, last->key, last->key_len, task->op->value, &still);
-    return settle(task, slot, made, still);
+    return settle(task, slot, made, &still);
+}
+
+static int delete_element(const apply_task *task, chordal__node **slot) {
+    uint64_t index = index_at(task, task->count - 1);
+    if (index >= chordal__node_length(*slot)) return refuse(task, CHORDAL_E_RANGE, "index past the end");
+    chordal__node *still = NULL;
+    return settle(task, slot, chordal__node_splice(task->memory, *slot, index, 1, NULL, 0, &still), &still);
 }
 
 static int run_delete(const apply_task *task, chordal__node **slot) {
     const chordal__segment *last = &task->segments[task->count - 1];
     int kind = chordal__node_kind(*slot);
-    chordal__node *still = NULL, *made = NULL;
-    if (kind == CHORDAL_KIND_ARRAY && !last->is_key) {
-        uint64_t index = index_at(task, task->count - 1);
-        if (index >= chordal__node_length(*slot)) return refuse(task, CHORDAL_E_RANGE, "index past the end");
-        made = chordal__node_splice(task->memory, *slot, index, 1, NULL, 0, &still);
-    } else {
-        if (kind != CHORDAL_KIND_OBJECT || !last->is_key || !chordal__node_get(*slot, last->key, last->key_len)) {
-            return refuse(task, CHORDAL_E_PATH, "nothing at the path");
-        }
-        made = chordal__node_remove(task->memory, *slot, last->key, last->key_len, &still);
-    }
-    return settle(task, slot, made, still);
+    if (kind == CHORDAL_KIND_ARRAY && !last->is_key) return delete_element(task, slot);
+    if (kind != CHORDAL_KIND_OBJECT || !last->is_key) return refuse_inside(task, kind);
+    if (!chordal__node_get(*slot, last->key, last->key_len)) return refuse(task, CHORDAL_E_PATH, "no such key");
+    chordal__node *still = NULL;
+    return settle(task, slot, chordal__node_remove(task->memory, *slot, last->key, last->key_len, &still), &still);
 }
 
 /* Text in several pieces is appended to a string that stays held, so that it can be given back. */
@@ -94,7 +102,7 @@ static int append_pieces(const apply_task *task, chordal__node **slot) {
     size_t len = 0;
     int code = 0;
     for (uint64_t at = 0; code == 0 && chordal__node_string_piece(task->op->value, &at, &data, &len);) {
-        code = settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), still);
+        code = settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), &still);
     }
     chordal__node *other = before;
     if (code != 0) other = *slot, *slot = before;
@@ -110,7 +118,7 @@ static int run_append(const apply_task *task, chordal__node **slot) {
     uint64_t at = 0, bytes = chordal__node_string_bytes(text);
     if (!chordal__node_string_piece(text, &at, &data, &len)) return 0;
     if (len < bytes) return append_pieces(task, slot);
-    return settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), still);
+    return settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), &still);
 }
 
 static int run_truncate(const apply_task *task, chordal__node **slot) {
@@ -119,7 +127,7 @@ static int run_truncate(const apply_task *task, chordal__node **slot) {
     if (units > chordal__node_length(*slot)) return refuse(task, CHORDAL_E_RANGE, "longer than the string");
     if (units == 0) return 0;
     chordal__node *still = NULL;
-    return settle(task, slot, chordal__node_drop_front(task->memory, *slot, units, &still), still);
+    return settle(task, slot, chordal__node_drop_front(task->memory, *slot, units, &still), &still);
 }
 
 static int splice(const apply_task *task, chordal__node **slot, uint64_t count) {
@@ -131,7 +139,7 @@ static int splice(const apply_task *task, chordal__node **slot, uint64_t count) 
     chordal__node *made =
         chordal__node_splice(task->memory, *slot, task->op->index, task->op->remove, items, count, &still);
     chordal__release(task->memory, items, count * sizeof *items);
-    return settle(task, slot, made, still);
+    return settle(task, slot, made, &still);
 }
 
 static int run_splice(const apply_task *task, chordal__node **slot) {

@@ -129,7 +129,6 @@ static void forget(fold_work *folder) {
 }
 
 int chordal__fold(chordal__ops *ops, const chordal__ops *more) {
-    if (ops->count == 0) return chordal__ops_append(ops, more);
     fold_work folder = {.ops = ops, .gone = SIZE_MAX, .keep_undo = true};
     size_t count = ops->count;
     uint64_t weight = ops->weight;
