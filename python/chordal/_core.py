@@ -313,6 +313,10 @@ class Core:
     def link_close(self, link: int) -> None:
         self._check(lib.chordal_link_close(self._enter(), link, self._error))
 
+    def link_limit(self) -> int:
+        """The bytes of the largest frame that is taken; a larger one is to be fed cut off, and is refused."""
+        return int(lib.chordal_link_limit(self._enter()))
+
     def link_carry(self, link: int, other: Core, other_link: int) -> None:
         """Carry all waiting frames both ways between two links of one thread."""
         a, b = self._enter(), other._enter()

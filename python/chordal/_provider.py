@@ -78,7 +78,10 @@ class Provider:
     # ---- calls ----
 
     def on_call(self, event: _records.CallEvent) -> None:
-        instance = self.objects[event.object]
+        instance = self.objects.get(event.object)
+        if instance is None:  # retired meanwhile
+            self.core.call_drop(event.call)
+            return
         member = type(instance).type_members[event.member]
         assert isinstance(member, Method)
         call = Call(self, event.call, instance, event.origin)

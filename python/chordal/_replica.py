@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _ops, _packed, _records
+from . import _futures, _ops, _packed, _records
 from .errors import ChordalError, DeriveError, error_of
 from .frame import Frame
 from .patch import patch
@@ -96,9 +96,7 @@ class Replica:
         if self.state in ("pending", "down"):
             return
         waiting, self.waiting = self.waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        _futures.wake(waiting)
 
     async def live(self) -> None:
         while self.state != "live":

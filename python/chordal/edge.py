@@ -23,20 +23,20 @@ def flags(offer: bool, route_offers: bool, serve: bool) -> int:
     )
 
 
-def dialler(url: str, codec: str, options: dict[str, Any]) -> Dial:
+def dialler(host: Host, url: str, codec: str, options: dict[str, Any]) -> Dial:
     """How to reach an address."""
     if codec not in CODECS:
         raise ChordalError("invalid", f"{codec} is no codec: binary or text")
     if url.startswith(("ws://", "wss://")):
         from . import websocket
 
-        return websocket.dialler(url, CODECS[codec], options)
+        return websocket.dialler(host, url, CODECS[codec], options)
     if url.startswith("ipc:"):
         from . import ipc
 
         if codec != "binary":
             raise ChordalError("invalid", "a pipe carries the binary codec only")
-        return ipc.dialler(_path(url), options)
+        return ipc.dialler(host, _path(url), options)
     raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
 
 

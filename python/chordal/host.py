@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from . import _packed, _records
+from . import _futures, _packed, _records
 from ._core import Core
 from ._provider import Provider
 from ._pump import Pump
@@ -182,7 +182,7 @@ class Host:
     def _on_result(self, event: _records.ResultEvent) -> None:
         self._core.gone(event.call)
         future, _ = self._calls.pop(event.call)
-        if future.done():
+        if not _futures.waits(future):
             return
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
@@ -209,7 +209,7 @@ class Host:
         from . import edge
 
         flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve)
-        dial = edge.dialler(url, codec, options)
+        dial = edge.dialler(self, url, codec, options)
         link = Link(self, self._core.link_open(flags), url, dial)
         self._links[link._id] = link
         self._wake()
@@ -322,7 +322,7 @@ class Host:
             link._abandon()
         self._links.clear()
         for future, _ in self._calls.values():
-            if not future.done() and not future.get_loop().is_closed():
+            if _futures.waits(future):
                 future.set_exception(error)
                 future.exception()  # nobody has to ask for it
         self._calls.clear()

@@ -8,26 +8,22 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _records
-from .link import Dial, Server, log
+from .link import Dial, Server
 
 if TYPE_CHECKING:
     from .host import Host
 
-MESSAGE_LIMIT = 64 << 20
-
 
 class Pipe:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int) -> None:
         self._reader = reader
         self._writer = writer
+        self._limit = limit
 
     async def receive(self) -> bytes | None:
         try:
             size = int.from_bytes(await self._reader.readexactly(4), "little")
-            if size > MESSAGE_LIMIT:
-                log.info("a message of %d bytes on a pipe: cut", size)
-                return None
-            return await self._reader.readexactly(size)
+            return await self._reader.readexactly(min(size, self._limit + 1))
         except (asyncio.IncompleteReadError, OSError):
             return None
 
@@ -42,9 +38,10 @@ class Pipe:
             await self._writer.wait_closed()
 
 
-def dialler(path: str, options: dict[str, Any]) -> Dial:
+def dialler(host: Host, path: str, options: dict[str, Any]) -> Dial:
     async def dial() -> tuple[Pipe, int]:
-        return Pipe(*await asyncio.open_unix_connection(path, **options)), _records.CODEC_BINARY
+        reader, writer = await asyncio.open_unix_connection(path, **options)
+        return Pipe(reader, writer, host._core.link_limit()), _records.CODEC_BINARY
 
     return dial
 
@@ -72,6 +69,7 @@ async def listen(host: Host, path: str, flags: int, options: dict[str, Any]) -> 
     url = f"ipc:{path}"
 
     async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await host._accept(flags, url)._carry(Pipe(reader, writer), _records.CODEC_BINARY)
+        pipe = Pipe(reader, writer, host._core.link_limit())
+        await host._accept(flags, url)._carry(pipe, _records.CODEC_BINARY)
 
     return Server(host, _Socket(await asyncio.start_unix_server(accepted, path, **options), path), url)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _records
+from . import _futures, _records
 from .errors import ChordalError, closed, error_of
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ class Link:
 
     def _wake_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        _futures.wake(waiting)
 
     # ---- the transport ----
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from . import _futures
 from .errors import ChordalError
 from .frame import Frame
 
@@ -197,8 +198,8 @@ class Frames:
 
     def _wake(self) -> None:
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and not waiting.done():
-            waiting.set_result(None)
+        if waiting is not None:
+            _futures.wake((waiting,))
 
     def close(self) -> None:
         """Stop following."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from . import _packed
+from . import _futures, _packed
 from .draft import DraftDocument
 from .errors import ChordalError, closed
 from .object import Document, Object
@@ -34,9 +34,7 @@ class Ticket:
             self.commit = commit
         else:
             self.error = error
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+        _futures.wake(self._waiting)
 
     async def _outcome(self) -> int:
         while not self.done:

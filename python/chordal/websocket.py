@@ -24,15 +24,12 @@ PROTOCOLS = {
     _records.CODEC_BINARY: Subprotocol(f"chordal.{_records.PROTOCOL}.bin"),
     _records.CODEC_TEXT: Subprotocol(f"chordal.{_records.PROTOCOL}.json"),
 }
-MESSAGE_LIMIT = 64 << 20
 
-# The core asks after silent peers itself, and parts come deflated, so the library does neither.
-_OPTIONS: dict[str, Any] = {
-    "max_size": MESSAGE_LIMIT,
-    "compression": None,
-    "ping_interval": None,
-    "close_timeout": 1,
-}
+
+def _options(host: Host, options: dict[str, Any]) -> dict[str, Any]:
+    """The core asks after silent peers itself, and its parts come deflated, so the library does neither."""
+    limit = host._core.link_limit()
+    return {"max_size": limit, "compression": None, "ping_interval": None, "close_timeout": 1, **options}
 
 
 class WebSocket:
@@ -62,9 +59,9 @@ def _codec(connection: Connection) -> int:
     raise EOFError("the peer does not speak Chordal")
 
 
-def dialler(url: str, codec: int, options: dict[str, Any]) -> Dial:
+def dialler(host: Host, url: str, codec: int, options: dict[str, Any]) -> Dial:
     async def dial() -> tuple[WebSocket, int]:
-        connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **{**_OPTIONS, **options})
+        connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **_options(host, options))
         try:
             return WebSocket(connection), _codec(connection)
         except EOFError:
@@ -93,7 +90,7 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int,
         place.port or 0,
         subprotocols=list(PROTOCOLS.values()),
         process_request=checked,
-        **{**_OPTIONS, **options},
+        **_options(host, options),
     )
     port = next(iter(server.sockets)).getsockname()[1]
     name = f"[{place.hostname}]" if ":" in (place.hostname or "") else place.hostname
