@@ -32,12 +32,16 @@ static int check_failures = 0;
 #define CHECK_BYTES(actual, actual_len, expected, expected_len)                                                        \
     do {                                                                                                               \
         size_t check_al = (actual_len), check_el = (expected_len);                                                     \
-        if (check_al != check_el || memcmp((actual), (expected), check_al) != 0)                                       \
+        if (check_al != check_el || (check_al && memcmp((actual), (expected), check_al)))                              \
             CHECK_FAIL("%s is \"%.*s\" (%zu), not \"%.*s\" (%zu)", #actual, (int)check_al, (const char *)(actual),     \
                        check_al, (int)check_el, (const char *)(expected), check_el);                                   \
     } while (0)
 
-#define CHECK_TEXT(actual, expected) CHECK_BYTES(actual, strlen(actual), expected, strlen(expected))
+#define CHECK_TEXT(actual, expected)                                                                                   \
+    do {                                                                                                               \
+        const char *check_at = (actual), *check_et = (expected);                                                       \
+        if (strcmp(check_at, check_et) != 0) CHECK_FAIL("%s is \"%s\", not \"%s\"", #actual, check_at, check_et);      \
+    } while (0)
 
 typedef struct check_case {
     const char *name;

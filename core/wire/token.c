@@ -57,14 +57,12 @@ uint64_t chordal__token_number(chordal__reader *in) {
     chordal__token_peek(in);
     const uint8_t *start = in->at;
     uint64_t value = 0;
-    while (!in->failed && is_digit(here(in))) {
+    if (!is_digit(here(in))) chordal__token_unexpected(in);
+    bool zero = here(in) == '0'; /* nothing belongs behind it */
+    while (!in->failed && is_digit(here(in)) && !(zero && in->at > start)) {
         value = value * 10 + (uint64_t)(*in->at++ - '0');
         if (value >= NUMBER_END) chordal__token_fail(in, CHORDAL_E_RANGE, start);
     }
-    if (in->at == start)
-        chordal__token_unexpected(in);
-    else if (*start == '0' && in->at - start > 1)
-        chordal__token_fail(in, CHORDAL_E_SYNTAX, start);
     return in->failed ? 0 : value;
 }
 

@@ -280,7 +280,7 @@ def messages_refuse():
             text("a negative number", '["x",-1]', M, 5, current=1),
             text("a number with a fraction", '["x",1.0]', M, 6, current=1),
             text("a number with an exponent", '["x",1e0]', M, 6, current=1),
-            text("a leading zero", '["x",00]', M, 5, current=1),
+            text("a leading zero", '["x",00]', M, 6, current=1),
             text("a number of 2^53", '["x",9007199254740992]', M, 5, current=1),
             text("a number without an end", '["x",' + "9" * 400 + "]", M, 5, current=1),
             text("a number for a text", '["moved",0,1]', M, 11, current=1),

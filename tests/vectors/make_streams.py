@@ -62,6 +62,7 @@ def changes():
     vectors("changes/accept_defined", "A path gets a number in the commit that uses it for the second time.", tokens)
     gap = [[token("a")], (0, None), [token("b")], [put("n", 1)], [token("c")], [put("n", 2)]]
     folded = [token("bc"), put("n", 2)]
+    late_fold = [token("bc"), put("n", 1)]
     vectors(
         "changes/accept_gap",
         "A reader that was behind gets one folded change with all definitions made since.",
@@ -71,7 +72,18 @@ def changes():
             run(
                 "readers at different cuts",
                 [doc],
-                gap + [(1, folded), (2, [put("n", 2), token("c")]), (4, None), [put("n", 3)], (5, None)],
+                [
+                    [token("a")],
+                    (0, None),
+                    [token("b")],
+                    (1, None),
+                    "snapshot",
+                    [put("n", 1)],
+                    [token("c")],
+                    (1, late_fold),
+                ]
+                + ["snapshot", [put("n", 2)], (1, folded), (2, [put("n", 2), token("c")]), (4, None), [put("n", 3)]]
+                + [(5, None), (4, [put("n", 3)])],
             ),
         ],
     )
@@ -91,7 +103,8 @@ def changes():
         "A late joiner gets a snapshot with the whole dictionary.",
         [run("a snapshot between", [doc], late)],
     )
-    new = [[token("a")], [token("b")], [put("n", 1)], [put("n", 2)], (3, None), [put("x", 1)], [put("x", 2)], (5, None)]
+    new = [[token("a")], [token("b")], "snapshot", [put("n", 1)], "snapshot", [put("n", 2)], (3, None)]
+    new += [[put("x", 1)], (4, None), [put("x", 2)], (5, None)]
     vectors(
         "changes/accept_generation",
         "A full dictionary begins a new generation.",
