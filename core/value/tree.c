@@ -1,6 +1,7 @@
 /* tree.c: persistent counted B-trees: sequences of nodes, changed at any place for the cost of a few chunks.
  *
- * Every chunk but the root has at least CHUNK_MIN slots. Changes within one leaf are made in place along a path without
+ * Every chunk but the root has at least CHUNK_MIN slots, or had a full neighbour when it was made: what is pushed item
+ * by item fills chunk by chunk. Changes within one leaf are made in place along a path without
  * other owners; all others cut and join whole trees, of which the untouched chunks are shared. */
 #include "value/node.h"
 
@@ -155,7 +156,8 @@ static chordal__node *spread(chordal__memory *memory, unsigned level, chordal__n
 static chordal__node *join_level(chordal__memory *memory, chordal__node *a, chordal__node *b) {
     const chordal__group *left = chordal__group_of(a), *right = chordal__group_of(b);
     uint32_t count = left->count + right->count;
-    if (count > CHORDAL__CHUNK_MAX && left->count >= CHUNK_MIN && right->count >= CHUNK_MIN)
+    bool full = left->count == CHORDAL__CHUNK_MAX || right->count == CHORDAL__CHUNK_MAX;
+    if (count > CHORDAL__CHUNK_MAX && (full || (left->count >= CHUNK_MIN && right->count >= CHUNK_MIN)))
         return new_pair(memory, a, b);
     chordal__node *slots[2 * CHORDAL__CHUNK_MAX];
     memcpy(slots, left->slots, left->count * sizeof *slots);
@@ -261,7 +263,7 @@ static bool fits_leaf(const chordal__node *root, size_t index, size_t remove, si
     const chordal__group *leaf = chordal__tree_leaf(root, index, &place);
     if (remove > leaf->count - place || count > CHORDAL__CHUNK_MAX) return false;
     size_t size = leaf->count - remove + count;
-    return size <= CHORDAL__CHUNK_MAX && (size >= CHUNK_MIN || root->form == 0);
+    return size <= CHORDAL__CHUNK_MAX && (size >= CHUNK_MIN || count >= remove || root->form == 0);
 }
 
 static bool grow_leaf(chordal__tree_edit *edit, chordal__memory *memory) {

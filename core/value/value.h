@@ -47,6 +47,7 @@ typedef struct chordal__walk {
 void chordal__walk_begin(chordal__walk *walk, const chordal__node *container);
 /* Borrowed; NULL at the end. For arrays out_key may be NULL. */
 chordal__node *chordal__walk_next(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len);
+void chordal__walk_skip(chordal__walk *walk, uint64_t count); /* step over so many; there are as many */
 
 /* ---- building: cost by what is added ---- */
 chordal__node *chordal__node_array(chordal__memory *memory, chordal__node *const *items, size_t count); /* refs items */
@@ -82,8 +83,14 @@ int chordal__node_slot_get(chordal__memory *memory, chordal__node **slot, const 
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */
+/* shared.c: how many members two arrays, or two objects, hold by the same memory, as far as it is told without looking
+ * at each (0: it is not): from `index` on in both; before these ends. O(log n). */
+uint64_t chordal__node_shared(const chordal__node *a, const chordal__node *b, uint64_t index);
+uint64_t chordal__node_shared_before(const chordal__node *a, uint64_t a_end, const chordal__node *b, uint64_t b_end);
 /* Canonical digest: FNV-1a over kind letters and contents, object keys sorted by their UTF-8 bytes. */
 uint64_t chordal__node_digest(const chordal__node *node);
+/* weigh.c: about the bytes of a value when packed; a walk that ends once they are more than `enough`. */
+uint64_t chordal__node_weigh(const chordal__node *node, uint64_t enough);
 
 /* ---- json.c, pack.c: readers and writers ---- */
 typedef struct chordal__limits {

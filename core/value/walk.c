@@ -48,3 +48,8 @@ void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, cho
         buffer->failed = CHORDAL_E_NOMEM;
     chordal__release(buffer->memory, walks, size);
 }
+
+void chordal__walk_skip(chordal__walk *walk, uint64_t count) {
+    walk->index += count;
+    walk->leaf = NULL;
+}
