@@ -257,14 +257,16 @@ static int write_ticket(chordal_host *host, chordal__event *event) {
 }
 
 static int write_compute(chordal_host *host, chordal__event *event) {
-    const chordal__compute *compute = CHORDAL__ENTRY(event, chordal__compute, event);
+    chordal__compute *compute = CHORDAL__ENTRY(event, chordal__compute, event);
     BEGIN(COMPUTE);
     e.compute = compute->id;
     e.object = compute->object->id;
     e.member = compute->member;
     int code = END(COMPUTE, 0);
-    if (code == 1) chordal__untell(event);
-    return code;
+    if (code != 1) return code;
+    chordal__untell(event);
+    chordal__compute_told(compute);
+    return 1;
 }
 
 typedef int (*writer)(chordal_host *host, chordal__event *event);

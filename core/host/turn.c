@@ -29,6 +29,7 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     if (now > host->runtime.now) host->runtime.now = now;
+    chordal__calls_start_timeouts(&host->runtime);
     due_now(host);
     size_t used = 0;
     while ((code = next_record(host)) == 1) {
@@ -55,7 +56,7 @@ chordal_time chordal_host_deadline(chordal_host *host) {
     const chordal__runtime *runtime = &host->runtime;
     const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
     bool events = !chordal__list_empty(&runtime->urgent) || host->record_waits ||
-                  chordal__links_owe_turn(runtime->links) ||
+                  chordal__links_owe_turn(runtime->links) || !chordal__list_empty(&runtime->fresh) ||
                   (!runtime->settling && !chordal__list_empty(&runtime->events));
     chordal_time at = events ? 0 : first ? first->at : CHORDAL_NEVER;
     chordal__leave(host, 0);

@@ -33,10 +33,12 @@ int chordal__call_start(chordal__reference *reference, const char *method, size_
     if (!call) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a call");
     call->runtime = runtime;
     call->due.kind = CHORDAL__DUE_CALL;
+    call->timeout = timeout;
     chordal__list_init(&call->node);
+    chordal__list_init(&call->fresh);
     chordal__event_init(&call->event, CHORDAL__TELL_RESULT);
     code = chordal__text_set(runtime->memory, &call->method, method, method_len);
-    if (code == 0 && timeout) code = chordal__heap_set(&runtime->deadlines, &call->due, runtime->now + timeout);
+    if (code == 0 && timeout) code = chordal__heap_set(&runtime->deadlines, &call->due, CHORDAL_NEVER);
     if (code == 0) call->id = chordal__id_new(&runtime->ids, CHORDAL__ID_CALL, call, true);
     if (!call->id) {
         chordal__call_free(call);
@@ -44,6 +46,7 @@ int chordal__call_start(chordal__reference *reference, const char *method, size_
     }
     call->arguments = arguments;
     call->reference = reference;
+    if (timeout) chordal__list_append(&runtime->fresh, &call->fresh);
     chordal__list_append(&reference->parked, &call->node);
     reference->parked_len++;
     *out = call;
@@ -77,6 +80,7 @@ static void leave_reference(chordal__call *call) {
     else
         reference->parked_len--;
     call->reference = NULL;
+    chordal__list_remove(&call->fresh);
     chordal__heap_remove(&call->runtime->deadlines, &call->due);
     chordal__body_unref(call->arguments);
     call->arguments = NULL;
@@ -100,6 +104,15 @@ void chordal__call_cancel(chordal__call *call) {
         call->reference->source->cancel(call->reference, call);
     else
         chordal__call_settle(call, CHORDAL_E_CANCELLED, NULL, 0, NULL, 0, NULL, false);
+}
+
+/* The time is only known in a turn: what was started between two of them counts from the later one. */
+void chordal__calls_start_timeouts(chordal__runtime *runtime) {
+    while (!chordal__list_empty(&runtime->fresh)) {
+        chordal__call *call = CHORDAL__ENTRY(runtime->fresh.next, chordal__call, fresh);
+        chordal__list_remove(&call->fresh);
+        chordal__heap_set(&runtime->deadlines, &call->due, runtime->now + call->timeout);
+    }
 }
 
 void chordal__call_expired(chordal__call *call) {

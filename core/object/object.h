@@ -105,6 +105,7 @@ struct chordal__runtime {
     chordal__map types;                                       /* by name */
     chordal__list objects, references, watches, transactions; /* watches: those of objects */
     chordal__list settled;                                    /* calls whose outcome is to be told */
+    chordal__list fresh;                                      /* calls whose timeout starts with the next turn */
     chordal__list commits;                                    /* prepared, in order; the first may be settling */
     chordal__commit *settling;                                /* its derives are being computed */
     bool advancing;
@@ -304,6 +305,7 @@ bool chordal__settle_ask(chordal__commit *commit);
 int chordal__compute_answer(chordal__compute *compute, chordal__node *value, chordal_error *error); /* borrowed value */
 void chordal__compute_fail(chordal__compute *compute, const char *name, size_t name_len, const char *detail,
                            size_t detail_len);
+void chordal__compute_told(chordal__compute *compute); /* its deadline starts */
 void chordal__compute_free(chordal__compute *compute);
 /* Go on with the queue of commits; called when a compute was answered. */
 void chordal__commits_advance(chordal__runtime *runtime);
@@ -502,6 +504,8 @@ struct chordal__call {
     chordal__text method;
     chordal__body *arguments; /* packed array */
     chordal__deadline due;
+    chordal_time timeout;
+    chordal__list fresh; /* runtime.fresh: its timeout has not started */
     bool sent, settled, idempotent, cancelled;
     uint32_t slot;
     void *path;                      /* of the source: where it was sent */
@@ -519,8 +523,9 @@ void chordal__call_cancel(chordal__call *call);
 void chordal__call_settle(chordal__call *call, int code, const char *name, size_t name_len, const char *detail,
                           size_t detail_len, CHORDAL_OWN chordal__body *value, bool raw);
 void chordal__call_expired(chordal__call *call);
-void chordal__call_sent(chordal__call *call);   /* from parked to sent */
-void chordal__call_unsent(chordal__call *call); /* back to the front of parked */
+void chordal__calls_start_timeouts(chordal__runtime *runtime); /* in a turn, when the time is known */
+void chordal__call_sent(chordal__call *call);                  /* from parked to sent */
+void chordal__call_unsent(chordal__call *call);                /* back to the front of parked */
 void chordal__call_free(chordal__call *call);
 void chordal__calls_dispose(chordal__runtime *runtime); /* those whose outcome nobody polled */
 

@@ -33,14 +33,19 @@ static chordal__compute *new_compute(chordal__object *object, uint32_t member) {
     compute->due.kind = CHORDAL__DUE_COMPUTE;
     chordal__event_init(&compute->event, CHORDAL__TELL_COMPUTE);
     compute->id = chordal__id_new(&runtime->ids, CHORDAL__ID_COMPUTE, compute, false);
-    chordal_time at = runtime->now + runtime->settings.compute_timeout;
-    if (!compute->id || chordal__heap_set(&runtime->deadlines, &compute->due, at) < 0) {
+    if (!compute->id || chordal__heap_set(&runtime->deadlines, &compute->due, CHORDAL_NEVER) < 0) {
         if (compute->id) chordal__id_free(&runtime->ids, compute->id);
         chordal__release(runtime->memory, compute, sizeof *compute);
         return NULL;
     }
     chordal__object_pin(object);
     return compute;
+}
+
+/* The time is only known in a turn, so the deadline starts when the program is told. */
+void chordal__compute_told(chordal__compute *compute) {
+    chordal__runtime *runtime = compute->runtime;
+    chordal__heap_set(&runtime->deadlines, &compute->due, runtime->now + runtime->settings.compute_timeout);
 }
 
 void chordal__compute_free(chordal__compute *compute) {
