@@ -81,7 +81,7 @@ class Core:
         return number
 
     def release(self, number: int) -> None:
-        """Give back a reference, a link, a watch or a call. Any thread."""
+        """Give back a reference, a link or a call: a call made is cancelled, one served answered CANCELLED. Any thread."""
         try:
             self._owned.remove(number)
         except KeyError:
@@ -124,6 +124,9 @@ class Core:
         if not length:
             return []
         events = _records.read_events(ffi.buffer(self._buffer, length), length)
+        for event in events:
+            if isinstance(event, _records.CallEvent):
+                self._owned.add(event.call)
         return [self._whole(event) for event in events]
 
     def deadline(self) -> int:
@@ -209,14 +212,12 @@ class Core:
 
     def call_answer(self, call: int, format: int, value: bytes) -> None:
         self._check(lib.chordal_call_answer(self._enter(), call, format, value, len(value), self._error))
+        self.gone(call)
 
     def call_fail(self, call: int, name: str, message: str) -> None:
         code, words = _packed.text_bytes(name), _packed.text_bytes(message)
         self._check(lib.chordal_call_fail(self._enter(), call, code, len(code), words, len(words), self._error))
-
-    def call_drop(self, call: int) -> None:
-        """Answer a served call with CANCELLED."""
-        lib.chordal_release(self._enter(), call)
+        self.gone(call)
 
     def commit(self, call: int, changes: bytes) -> int:
         self._check(lib.chordal_commit(self._enter(), call, changes, len(changes), self._number, self._error))

@@ -80,7 +80,7 @@ class Provider:
     def on_call(self, event: _records.CallEvent) -> None:
         instance = self.objects.get(event.object)
         if instance is None:  # retired meanwhile
-            self.core.call_drop(event.call)
+            self.core.release(event.call)
             return
         member = type(instance).type_members[event.member]
         assert isinstance(member, Method)
@@ -104,7 +104,7 @@ class Provider:
             value = await result
         except asyncio.CancelledError:
             if self.calls.pop(call._id, None) is not None and not self.core.closed:
-                self.core.call_drop(call._id)
+                self.core.release(call._id)
             raise
         except Exception as error:
             self._fail(call, _told(error, f"{call.object!r}.{member.name}"))
@@ -131,7 +131,7 @@ class Provider:
             self.core.call_fail(call._id, error.name, error.detail)
         except ChordalError:
             log.exception("a method's error could not be told")
-            self.core.call_drop(call._id)
+            self.core.release(call._id)
         self.host._wake()
 
     def on_cancel(self, event: _records.CancelEvent) -> None:

@@ -92,6 +92,11 @@ class Replica:
             return self.reason or ChordalError("released")
         return None
 
+    def retry(self) -> None:
+        self.host._act(self.host._core.reference_retry, self.id)
+        self.state = "pending"
+        self.reason = None
+
     def _wake(self) -> None:
         if self.state in ("pending", "down"):
             return

@@ -187,7 +187,8 @@ class Host:
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
         else:
-            future.set_result(_packed.unpack(event.value))
+            raw = event.flags & _records.RESULT_BYTES
+            future.set_result(event.value if raw else _packed.unpack(event.value))
 
     # ---- links ----
 

@@ -45,8 +45,7 @@ class Reference:
 
     def retry(self) -> None:
         """Ask again for an object that failed. Raises ChordalError STATE when it has not."""
-        host = self._replica.host
-        host._act(host._core.reference_retry, self._replica.id)
+        self._replica.retry()
 
     def release(self) -> None:
         """Give the reference back. Its last values stay readable; its watches end, and so do its calls."""

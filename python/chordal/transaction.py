@@ -67,9 +67,9 @@ class ObjectDraft:
         object.__setattr__(self, "_documents", {})
 
     def _draft(self, name: str) -> DraftDocument:
+        self._transaction._check_open()
         draft = self._documents.get(name)
         if draft is None:
-            self._transaction._check_open()
             member = vars_of(type(self._instance)).get(name)
             if member is None:
                 raise ChordalError("no_member", f"{type(self._instance).type_name} has no document {name}")

@@ -323,7 +323,7 @@ async def test_commit_is_one_crossing_and_readable_at_once():
                 t.of(one).a["list"].reverse()
                 t.of(one).b += "x"
                 t.of(one).a["list"].pop()
-                assert t.of(one).a["list"] == one.a["list"][:0] + t.of(one).a["list"]
+                assert len(t.of(one).a["list"]) == len(one.a["list"]) + 2
             assert host.counters["entries"] - before <= 1 + host._provider.settle_polls + 1
             assert one.a["n"] == 1 and await t.ticket > 0
         before = host.counters["entries"]
@@ -461,7 +461,6 @@ async def test_names_of_the_class_are_reached_as_items():
         state = chordal.document("a")
         release = chordal.document("b")
 
-    Odd.host  # noqa: B018
     async with chordal.Host(types=[Odd]) as host:
         odd = await host.get("odd-names").live()
         assert odd["state"].value == "a" and odd.state == "live" and odd["release"].value == "b"
