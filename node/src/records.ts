@@ -77,6 +77,8 @@ export const REFERENCE_RELEASED = 7;
 export const REFERENCE_RETIRED = 5;
 /** the right to hold it was taken away */
 export const REFERENCE_REVOKED = 6;
+/** RESULT: `value` is raw bytes */
+export const RESULT_BYTES = 1;
 /** the newest store schema; 0: none yet */
 export const STORE = 0;
 export const VERSION = "0.1.0";
