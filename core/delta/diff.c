@@ -1,5 +1,7 @@
-/* diff.c: what turns one value into another: dispatch, objects, and when a place is better set as a whole. */
+/* diff.c: what turns one value into another, and when a place is better set as a whole. */
 #include "delta/inside.h"
+
+#define DEEPEST 32 /* levels that are looked into; what lies deeper is set */
 
 int chordal__differ_enter(chordal__differ *differ, chordal__segment segment) {
     void *segments = differ->segments;
@@ -47,78 +49,31 @@ int chordal__differ_set(chordal__differ *differ, const chordal__node *value) {
                                 (chordal__op){.kind = kind, .value = chordal__node_ref((chordal__node *)value)});
 }
 
-/* ---- objects ---- */
-
-static int compare_member(chordal__differ *differ, const chordal__segment *key, const chordal__node *before,
-                          const chordal__node *after) {
-    if (before == after) return 0;
-    int code = chordal__differ_enter(differ, *key);
-    if (code != 0) return code;
-    if (!after) {
-        code = chordal__differ_emit(differ, (chordal__op){.kind = CHORDAL_OP_DELETE});
-    } else {
-        code = before ? chordal__differ_compare(differ, before, after) : chordal__differ_set(differ, after);
-    }
-    differ->count--;
-    return code;
-}
-
-/* Delete the members that are gone. */
-static int compare_gone(chordal__differ *differ, const chordal__node *before, const chordal__node *after) {
-    chordal__walk walk;
-    chordal__walk_begin(&walk, before);
-    const uint8_t *key = NULL;
-    size_t len = 0;
-    int code = 0;
-    for (chordal__node *member; code == 0 && (member = chordal__walk_next(&walk, &key, &len));) {
-        if (chordal__node_get(after, key, len)) continue;
-        chordal__segment segment = {.is_key = true, .key_len = (uint32_t)len, .key = key};
-        code = compare_member(differ, &segment, member, NULL);
-    }
-    return code;
-}
-
-static int compare_objects(chordal__differ *differ, const chordal__node *before, const chordal__node *after) {
-    chordal__walk walk;
-    chordal__walk_begin(&walk, after);
-    const uint8_t *key = NULL;
-    size_t len = 0;
-    uint64_t kept = 0;
-    int code = 0;
-    for (chordal__node *member; code == 0 && (member = chordal__walk_next(&walk, &key, &len));) {
-        const chordal__node *old = chordal__node_get(before, key, len);
-        kept += old != NULL;
-        chordal__segment segment = {.is_key = true, .key_len = (uint32_t)len, .key = key};
-        code = compare_member(differ, &segment, old, member);
-    }
-    if (code != 0 || kept == chordal__node_length(before)) return code;
-    return compare_gone(differ, before, after);
-}
-
-/* ---- any values ---- */
-
 /* Several ops that outweigh the value are one op that sets it. */
 static int settle(chordal__differ *differ, size_t count, uint64_t weight, const chordal__node *after) {
     chordal__ops *ops = differ->ops;
     if (ops->count < count + 2) return 0;
     uint64_t gained = ops->weight - weight, path = chordal__path_weight(ops->items[count].path);
-    if (gained < path || chordal__weigh(after, gained - path) > gained - path) return 0;
+    if (gained < path || chordal__node_weigh(after, gained - path) > gained - path) return 0;
     chordal__ops_cut(ops, count);
     return chordal__differ_set(differ, after);
+}
+
+static int set_unless_equal(chordal__differ *differ, const chordal__node *before, const chordal__node *after) {
+    return chordal__node_equal(before, after) ? 0 : chordal__differ_set(differ, after);
 }
 
 int chordal__differ_compare(chordal__differ *differ, const chordal__node *before, const chordal__node *after) {
     if (before == after) return 0;
     int kind = chordal__node_kind(after);
-    bool container = kind == CHORDAL_KIND_ARRAY || kind == CHORDAL_KIND_OBJECT;
-    if (kind != chordal__node_kind(before)) {
-        return chordal__node_equal(before, after) ? 0 : chordal__differ_set(differ, after);
+    if (kind != chordal__node_kind(before) || kind < CHORDAL_KIND_STRING ||
+        differ->count - differ->root->count >= DEEPEST) {
+        return set_unless_equal(differ, before, after);
     }
     if (kind == CHORDAL_KIND_STRING) return chordal__differ_text(differ, before, after);
-    if (!container) return chordal__node_equal(before, after) ? 0 : chordal__differ_set(differ, after);
     size_t count = differ->ops->count;
     uint64_t weight = differ->ops->weight;
-    int code = kind == CHORDAL_KIND_OBJECT ? compare_objects(differ, before, after)
+    int code = kind == CHORDAL_KIND_OBJECT ? chordal__differ_object(differ, before, after)
                                            : chordal__differ_array(differ, before, after);
     return code == 0 ? settle(differ, count, weight, after) : code;
 }

@@ -177,7 +177,7 @@ static bool permute_is_lighter(const array_pair *arrays, const uint32_t *keep, u
     uint64_t permute = path + length * (length < 128 ? 1 : 2), splices = moved * (path * 2 + 8);
     for (uint32_t j = 0; j < arrays->after.count && splices <= permute; j++) {
         if (arrays->match[j] == CHORDAL__UNMATCHED || keep[j]) continue;
-        splices += chordal__weigh(arrays->after.items[j], permute - splices);
+        splices += chordal__node_weigh(arrays->after.items[j], permute - splices);
     }
     return splices > permute;
 }
@@ -239,28 +239,48 @@ static int straighten(array_pair *arrays) {
 
 /* ---- ends ---- */
 
+/* Compare from the place of both walks on, at most so many elements. */
+static uint64_t equal_run(chordal__walk *before, chordal__walk *after, uint64_t most) {
+    for (uint64_t count = 0; count < most; count++) {
+        const chordal__node *a = chordal__walk_next(before, NULL, NULL), *b = chordal__walk_next(after, NULL, NULL);
+        if (!a || !b || !chordal__node_equal(a, b)) return count;
+    }
+    return most;
+}
+
 static uint64_t equal_front(const chordal__node *before, const chordal__node *after) {
     chordal__walk of_before, of_after;
     chordal__walk_begin(&of_before, before);
     chordal__walk_begin(&of_after, after);
-    for (uint64_t count = 0;; count++) {
-        const chordal__node *a = chordal__walk_next(&of_before, NULL, NULL);
-        const chordal__node *b = chordal__walk_next(&of_after, NULL, NULL);
-        if (!a || !b || !chordal__node_equal(a, b)) return count;
+    for (uint64_t count = 0;;) {
+        uint64_t shared = chordal__node_shared(before, after, count);
+        chordal__walk_skip(&of_before, shared);
+        chordal__walk_skip(&of_after, shared);
+        count += shared;
+        uint64_t run = shared > 0 ? 0 : equal_run(&of_before, &of_after, CHORDAL__DIFFER_STRIDE);
+        count += run;
+        if (shared == 0 && run < CHORDAL__DIFFER_STRIDE) return count;
     }
 }
 
 static uint64_t equal_back(const chordal__node *before, const chordal__node *after, uint64_t most) {
     uint64_t a = chordal__node_length(before), b = chordal__node_length(after), count = 0;
-    while (count < most &&
-           chordal__node_equal(chordal__node_at(before, a - 1 - count), chordal__node_at(after, b - 1 - count))) {
+    while (count < most) {
+        uint64_t shared = chordal__node_shared_before(before, a - count, after, b - count);
+        count += shared;
+        if (shared > 0) continue;
+        if (!chordal__node_equal(chordal__node_at(before, a - 1 - count), chordal__node_at(after, b - 1 - count)))
+            break;
         count++;
     }
-    return count;
+    return count < most ? count : most;
 }
 
 static void load(element_list *list, const chordal__node *array, uint64_t from) {
-    for (uint32_t i = 0; i < list->count; i++) list->items[i] = chordal__node_at(array, from + i);
+    chordal__walk walk;
+    chordal__walk_begin(&walk, array);
+    chordal__walk_skip(&walk, from);
+    for (uint32_t i = 0; i < list->count; i++) list->items[i] = chordal__walk_next(&walk, NULL, NULL);
 }
 
 /* One block: the items of both, room for the old order of `before`, and then the numbers. */

@@ -1,55 +1,13 @@
 /* diff_match.c: which elements of two lists are the same, by the memory they share and then by content. */
 #include "delta/inside.h"
 
-#define PROBES 8 /* elements of one hash that are compared */
-
-static uint64_t mix(uint64_t a, uint64_t b) {
-    uint64_t hash = (a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2))) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ hash >> 32;
-}
-
-static uint64_t hash_of(const chordal__node *node);
-
-static uint64_t hash_number(const chordal__node *node) {
-    chordal__number number;
-    chordal__node_get_number(node, &number);
-    uint64_t bits = 0;
-    memcpy(&bits, &number.as, sizeof bits);
-    return mix(number.kind, bits);
-}
-
-static uint64_t hash_string(const chordal__node *node) {
-    const uint8_t *data = NULL;
-    size_t len = 0;
-    uint64_t hash = CHORDAL__FNV_START;
-    for (uint64_t at = 0; chordal__node_string_piece(node, &at, &data, &len);) hash = chordal__fnv(hash, data, len);
-    return mix(CHORDAL_KIND_STRING, hash);
-}
-
-/* Members of an object in any order give the same. */
-static uint64_t hash_container(const chordal__node *node, int kind) {
-    const uint8_t *key = NULL;
-    size_t len = 0;
-    chordal__walk walk;
-    chordal__walk_begin(&walk, node);
-    uint64_t hash = (uint64_t)kind;
-    for (chordal__node *member; (member = chordal__walk_next(&walk, &key, &len));) {
-        uint64_t one = hash_of(member);
-        hash =
-            kind == CHORDAL_KIND_ARRAY ? mix(hash, one) : hash + mix(chordal__fnv(CHORDAL__FNV_START, key, len), one);
-    }
-    return mix(hash, (uint64_t)kind);
-}
-
-static uint64_t hash_of(const chordal__node *node) {
-    int kind = chordal__node_kind(node);
-    if (kind < CHORDAL_KIND_INTEGER) return mix((uint64_t)kind, 0);
-    if (kind < CHORDAL_KIND_STRING) return hash_number(node);
-    return kind == CHORDAL_KIND_STRING ? hash_string(node) : hash_container(node, kind);
-}
+/* Chosen hashes make the table forget, not slow. */
+#define PROBES 8       /* elements of one hash that are compared */
+#define LONGEST_RUN 64 /* slots that are tried for a hash */
 
 static uint64_t hash_place(const chordal__node *node) {
-    return mix((uint64_t)(uintptr_t)node, 1);
+    uint64_t hash = (uint64_t)(uintptr_t)node * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
 }
 
 /* ---- the table: for each hash the places in `before` that are not taken yet, lowest first ---- */
@@ -69,10 +27,13 @@ typedef struct match_table {
     uint32_t count;
 } match_table;
 
+/* The slot of a hash or an unused one for it; NULL: neither is near. */
 static match_slot *slot_of(const match_table *table, uint64_t hash) {
     size_t at = (size_t)hash & table->mask;
-    while (table->slots[at].used && table->slots[at].hash != hash) at = (at + 1) & table->mask;
-    return &table->slots[at];
+    for (int i = 0; i < LONGEST_RUN; i++, at = (at + 1) & table->mask) {
+        if (!table->slots[at].used || table->slots[at].hash == hash) return &table->slots[at];
+    }
+    return NULL;
 }
 
 static void fill(match_table *table, uint64_t (*hash)(const chordal__node *)) {
@@ -81,6 +42,7 @@ static void fill(match_table *table, uint64_t (*hash)(const chordal__node *)) {
         if (table->taken[i]) continue;
         uint64_t key = hash(table->before[i]);
         match_slot *slot = slot_of(table, key);
+        if (!slot) continue;
         table->next[i] = slot->used ? slot->first : CHORDAL__UNMATCHED;
         *slot = (struct match_slot){.hash = key, .first = i, .used = true};
     }
@@ -89,7 +51,7 @@ static void fill(match_table *table, uint64_t (*hash)(const chordal__node *)) {
 /* Take the first element equal to `wanted` out of the table. */
 static uint32_t take(match_table *table, uint64_t hash, const chordal__node *wanted) {
     match_slot *slot = slot_of(table, hash);
-    if (!slot->used) return CHORDAL__UNMATCHED;
+    if (!slot || !slot->used) return CHORDAL__UNMATCHED;
     uint32_t *link = &slot->first;
     for (int probe = 0; probe < PROBES && *link != CHORDAL__UNMATCHED; probe++) {
         uint32_t at = *link;
@@ -125,7 +87,7 @@ int chordal__match(chordal__memory *memory, chordal__node *const *before, uint32
     match_table table = {before, slots, next, (bool *)(next + before_count), capacity - 1, before_count};
     for (uint32_t j = 0; j < after_count; j++) match[j] = CHORDAL__UNMATCHED;
     uint32_t left = match_by(&table, hash_place, after, after_count, match);
-    if (left > 0) match_by(&table, hash_of, after, after_count, match);
+    if (left > 0) match_by(&table, chordal__node_digest, after, after_count, match);
     chordal__release(memory, slots, size);
     return 0;
 }

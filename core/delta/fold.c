@@ -13,6 +13,7 @@ typedef struct fold_work {
     chordal__ops *ops;
     size_t gone;    /* the first dropped op, or SIZE_MAX */
     bool keep_undo; /* what is changed is kept for taking it back */
+    bool last;      /* nothing can fail after this op is taken in */
     fold_undo *undos;
     size_t count, capacity;
 } fold_work;
@@ -64,13 +65,15 @@ static bool without_effect(const chordal__op *op) {
 
 static int take(fold_work *folder, size_t index, const chordal__op *later, bool *merged) {
     chordal__op *earlier = &folder->ops->items[index];
-    int code = keep(folder, index, false);
+    int code = folder->last ? 0 : keep(folder, index, false);
     if (code != 0) return code;
     code = chordal__op_merge(folder->ops->memory, earlier, later);
     if (code != 0) return code == CHORDAL_E_NOMEM ? code : 0;
     reweigh(folder->ops, earlier, later);
     *merged = true;
-    return without_effect(earlier) ? drop(folder, index) : 0;
+    if (!without_effect(earlier)) return 0;
+    if (folder->last) folder->keep_undo = false;
+    return drop(folder, index);
 }
 
 /* Look back from the end for an op that can take `later` in; drop those that it makes undone. */
@@ -133,7 +136,10 @@ int chordal__fold(chordal__ops *ops, const chordal__ops *more) {
     size_t count = ops->count;
     uint64_t weight = ops->weight;
     int code = 0;
-    for (size_t i = 0; code == 0 && i < more->count; i++) code = fold_one(&folder, &more->items[i]);
+    for (size_t i = 0; code == 0 && i < more->count; i++) {
+        folder.last = i + 1 == more->count;
+        code = fold_one(&folder, &more->items[i]);
+    }
     if (code == 0) {
         pack(&folder);
     } else {

@@ -10,8 +10,6 @@ uint32_t chordal__path_common(const chordal__path *a, const chordal__path *b); /
 uint64_t chordal__path_weight(const chordal__path *path);                      /* bytes when written inline */
 
 /* ---- ops.c ---- */
-/* About the bytes of a value when packed; a walk that ends once it is more than `enough`. */
-uint64_t chordal__weigh(const chordal__node *node, uint64_t enough);
 uint64_t chordal__op_weigh(const chordal__op *op);
 int chordal__op_copy(chordal__memory *memory, const chordal__op *from, chordal__op *to);
 int chordal__ops_reserve(chordal__ops *ops, size_t more);
@@ -52,7 +50,10 @@ int chordal__differ_emit(chordal__differ *differ, chordal__op op);            /*
 int chordal__differ_set(chordal__differ *differ, const chordal__node *value);
 int chordal__differ_compare(chordal__differ *differ, const chordal__node *before, const chordal__node *after);
 int chordal__differ_text(chordal__differ *differ, const chordal__node *before, const chordal__node *after);
+int chordal__differ_object(chordal__differ *differ, const chordal__node *before, const chordal__node *after);
 int chordal__differ_array(chordal__differ *differ, const chordal__node *before, const chordal__node *after);
+
+#define CHORDAL__DIFFER_STRIDE 16 /* members that are compared before shared memory is looked for again */
 
 /* ---- diff_match.c: which elements of two lists are the same ---- */
 #define CHORDAL__UNMATCHED UINT32_MAX

@@ -1,34 +1,9 @@
 /* ops.c: a list of ops and what it weighs. */
 #include "delta/inside.h"
 
-static uint64_t weigh_number(const chordal__node *node) {
-    chordal__number number;
-    chordal__node_get_number(node, &number);
-    if (number.kind != CHORDAL_KIND_INTEGER) return 9;
-    if (number.as.integer >= -32 && number.as.integer < 128) return 1;
-    return number.as.integer >= INT16_MIN && number.as.integer <= INT16_MAX ? 3 : 5;
-}
-
-uint64_t chordal__weigh(const chordal__node *node, uint64_t enough) {
-    int kind = chordal__node_kind(node);
-    if (kind < CHORDAL_KIND_INTEGER) return 1;
-    if (kind < CHORDAL_KIND_STRING) return weigh_number(node);
-    if (kind == CHORDAL_KIND_STRING) return 2 + chordal__node_string_bytes(node);
-    chordal__walk walk;
-    chordal__walk_begin(&walk, node);
-    const uint8_t *key = NULL;
-    size_t key_len = 0;
-    uint64_t weight = 2;
-    for (chordal__node *member; weight <= enough && (member = chordal__walk_next(&walk, &key, &key_len));) {
-        if (kind == CHORDAL_KIND_OBJECT) weight += 1 + key_len;
-        weight += chordal__weigh(member, enough > weight ? enough - weight : 0);
-    }
-    return weight;
-}
-
 uint64_t chordal__op_weigh(const chordal__op *op) {
     uint64_t weight = 1 + (op->path ? chordal__path_weight(op->path) : 0);
-    if (op->value) weight += chordal__weigh(op->value, UINT64_MAX);
+    if (op->value) weight += chordal__node_weigh(op->value, UINT64_MAX);
     if (op->kind == CHORDAL_OP_SPLICE || op->kind == CHORDAL_OP_TRUNCATE) weight += 3;
     return weight + 2 * (uint64_t)op->indexes_len;
 }
