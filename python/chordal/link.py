@@ -47,6 +47,7 @@ class Link:
         self._host = host
         self._id = number
         self._dial = dial
+        self._connects = dial is not None
         self._task: asyncio.Task[Any] | None = None
         self._output = asyncio.Event()
         self._ending = False
@@ -163,7 +164,7 @@ class Link:
             self._host._core.link_down(self._id)
         except ChordalError as error:
             log.debug("%s", error)
-        if self.state == "closed" or self._dial is None:
+        if self.state == "closed" or not self._connects:
             self._forget()
         self._host._wake()
 
@@ -205,7 +206,7 @@ class Server:
         self._host._servers.discard(self)
         self._server.close()
         for link in list(self._host._links.values()):
-            if link._dial is None and link.url == self.address:
+            if not link._connects and link.url == self.address:
                 link.close()
 
     async def serve_forever(self) -> None:

@@ -71,6 +71,7 @@ def pair(host: Host, provider: Host, *, offer: bool = False, route_offers: bool 
     are those of `host`, as for :meth:`Host.connect`; the other side mirrors them. Answers the link of `host`."""
     flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, True)
     end = _End(host, host._core.link_open(flags), "memory:", None)
+    end._connects = True
     end._accepting = provider
     end._accept_flags = edge.flags(route_offers, offer, True)
     host._links[end._id] = end
