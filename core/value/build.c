@@ -214,7 +214,7 @@ static chordal__node *take_flat(builder *build, size_t start, unsigned kind, uns
     uint32_t count = (uint32_t)(build->value_count - start);
     chordal__group *group = chordal__group_new(build->sink.memory, kind, CHORDAL__FLAT, count + first);
     if (!group) return NULL;
-    chordal__node **from = build->values + start;
+    chordal__node **from = count ? build->values + start : NULL; /* before the first value there is no array */
     for (uint32_t i = 0; i < count; i++) {
         group->slots[first + i] = from[i];
         chordal__deepen(&group->head, from[i]);
