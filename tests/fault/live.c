@@ -1,0 +1,159 @@
+/* The core scenario under failing allocation: open two hosts, provide, link, hold, watch, call, commit, close.
+ *
+ * A call into the core that is refused is made again: with one failure the scenario then ends as if none had been,
+ * over a new transport where the old one had to be cut. With all memory gone it ends early. Either way everything is
+ * given back, and every call is settled. */
+#include "fault/sweep.h"
+
+#include "chordal.h"
+#include "chordal/dispatch.h"
+
+typedef struct world {
+    fault_memory *memory;
+    chordal_host *provider, *consumer;
+    chordal_dispatcher *provides, *consumes;
+    chordal_id dialling, accepted, reference, watch, call;
+    chordal_time now;
+    bool dial;
+    int state, frames, results, result_code, code;
+} world;
+
+/* Note the first failure; true when the call went well. */
+static bool went(world *w, int code) {
+    if (code && !w->code) w->code = code;
+    return code == 0;
+}
+
+/* Make a call; when memory is missing note it and make it once more. */
+#define AGAIN(w, call) (went(w, call) || (w->code == CHORDAL_E_NOMEM && (call) == 0))
+
+static void add(const chordal_request *request) {
+    world *w = request->context;
+    chordal_transaction *transaction = NULL;
+    chordal_id ticket;
+    bool done = AGAIN(w, chordal_transaction_begin(request->host, request->id, &transaction, NULL)) &&
+                AGAIN(w, chordal_transaction_set_json(transaction, request->object, 0, "/entries/-",
+                                                      "{\"text\":\"milk\"}", NULL));
+    if (done) went(w, chordal_transaction_commit(transaction, &ticket, NULL));
+    if (!done) chordal_transaction_abort(transaction);
+    (void)AGAIN(w, chordal_call_answer(request->host, request->id, CHORDAL_FORMAT_JSON, (const uint8_t *)"1", 1, NULL));
+}
+
+static void count(const chordal_request *request) {
+    world *w = request->context;
+    (void)AGAIN(w,
+                chordal_compute_answer(request->host, request->id, CHORDAL_FORMAT_JSON, (const uint8_t *)"7", 1, NULL));
+}
+
+static const chordal_member members[] = {
+    CHORDAL_DOCUMENT("list", "{\"entries\":[]}"),
+    CHORDAL_DERIVE("count", "list", count),
+    CHORDAL_METHOD("add", add),
+};
+static const chordal_type notes = {
+    .name = "notes", .version = 1, .params = "board", .members = members, .members_len = 3};
+
+static void on_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
+    world *w = context;
+    if (host == w->consumer && event->state == CHORDAL_LINK_DIAL) w->dial = true;
+}
+
+static void on_reference(void *context, chordal_host *host, const chordal_event_REFERENCE *event) {
+    (void)host;
+    ((world *)context)->state = (int)event->state;
+}
+
+static void on_frame(void *context, chordal_host *host, const chordal_event_FRAME *event) {
+    (void)host, (void)event;
+    ((world *)context)->frames++;
+}
+
+static void on_result(void *context, chordal_host *host, const chordal_event_RESULT *event) {
+    (void)host;
+    world *w = context;
+    w->results++;
+    w->result_code = event->code;
+}
+
+static const chordal_handlers handlers = {
+    .size = sizeof handlers, .link = on_link, .reference = on_reference, .frame = on_frame, .result = on_result};
+
+static bool open_world(world *w, const chordal_memory_functions *functions) {
+    chordal_host_options options = {.size = sizeof options, .memory = functions};
+    static const char params[] = "{\"board\":\"lunch\"}";
+    return went(w, chordal_host_open(&options, &w->provider, NULL)) &&
+           went(w, chordal_host_open(&options, &w->consumer, NULL)) &&
+           went(w, chordal_dispatcher_open(w->provider, &handlers, w, &w->provides, NULL)) &&
+           went(w, chordal_dispatcher_open(w->consumer, &handlers, w, &w->consumes, NULL)) &&
+           AGAIN(w, chordal_dispatcher_provide(w->provides, &notes, NULL)) &&
+           AGAIN(w, chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT, &w->dialling, NULL)) &&
+           AGAIN(w, chordal_reference_get(w->consumer, w->dialling, "notes", 5, 1, 0, CHORDAL_FORMAT_JSON,
+                                          (const uint8_t *)params, sizeof params - 1, &w->reference, NULL));
+}
+
+/* A new transport, when the consumer asked for one. */
+static void dial(world *w) {
+    if (!w->dial) return;
+    w->dial = false;
+    chordal_release(w->provider, w->accepted);
+    if (!AGAIN(w, chordal_link_open(w->provider, 0, &w->accepted, NULL))) return;
+    (void)AGAIN(w, chordal_link_up(w->provider, w->accepted, CHORDAL_CODEC_BINARY, w->now, NULL));
+    (void)AGAIN(w, chordal_link_up(w->consumer, w->dialling, CHORDAL_CODEC_BINARY, w->now, NULL));
+}
+
+static void turn(world *w) {
+    w->now += 100;
+    went(w, chordal_dispatcher_turn(w->consumes, w->now, NULL));
+    went(w, chordal_dispatcher_turn(w->provides, w->now, NULL));
+    dial(w);
+    if (!w->accepted) return;
+    went(w, chordal_link_carry(w->consumer, w->dialling, w->provider, w->accepted, w->now, NULL, NULL));
+}
+
+/* Turns until a condition holds; bounded by half a minute of the scenario's clock. */
+#define UNTIL(w, condition)                                                                                            \
+    for (int turns = 0; turns < 300 && !(condition); turns++) turn(w)
+
+static void use_world(world *w) {
+    UNTIL(w, w->state == CHORDAL_REFERENCE_LIVE);
+    if (w->state != CHORDAL_REFERENCE_LIVE) return;
+    if (!AGAIN(w, chordal_watch_open(w->consumer, w->reference, CHORDAL_ALL_MEMBERS, 0, &w->watch, NULL))) return;
+    if (!AGAIN(w, chordal_call_start(w->consumer, w->reference, "add", 3, CHORDAL_FORMAT_JSON, (const uint8_t *)"[]", 2,
+                                     0, &w->call, NULL)))
+        return;
+    UNTIL(w, w->results > 0);
+    CHECK_INT(w->results, 1);
+}
+
+static void close_world(world *w) {
+    if (w->consumer) chordal_release(w->consumer, w->watch);
+    chordal_dispatcher_close(w->consumes);
+    chordal_dispatcher_close(w->provides);
+    if (w->provider) chordal_release(w->provider, w->accepted);
+    chordal_host_close(w->consumer);
+    chordal_host_close(w->provider);
+    if (w->consumer) chordal_release(w->consumer, w->reference);
+    if (w->consumer) chordal_release(w->consumer, w->dialling);
+}
+
+static int scenario(const chordal_memory_functions *functions, fault_memory *memory, void *context) {
+    (void)context;
+    world w = {.memory = memory, .now = 1};
+    if (open_world(&w, functions)) use_world(&w);
+    if (memory->failures == 0) {
+        CHECK_INT(w.result_code, 0);
+        CHECK(w.frames >= 2);
+    }
+    if (!w.code && memory->failures && w.results && w.result_code == 0) w.code = CHORDAL_E_NOMEM; /* it was repaired */
+    if (!w.code) w.code = w.result_code;
+    close_world(&w);
+    return w.code;
+}
+
+TEST(live) {
+    fault_plan plan = {
+        .name = "live", .scenario = scenario, .allowed = {CHORDAL_E_OUTCOME_UNKNOWN, CHORDAL_E_STATE}, .benign = true};
+    CHECK(fault_sweep(&plan) > 50);
+}
+
+TESTS({"live", live})
