@@ -3,6 +3,7 @@
 #define CHORDAL_TESTS_CHECK_H
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -30,13 +30,14 @@ static chordal__consumer *new_consumer(chordal__link *link, const void *route, s
     return NULL;
 }
 
-chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len,
+chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
                                           chordal_error *error) {
     for (chordal__list *node = link->consumers.next; node != &link->consumers; node = node->next) {
         chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
         if (chordal__text_is(&consumer->route, route, route_len)) return consumer;
     }
     chordal__consumer *consumer = new_consumer(link, route, route_len);
+    if (consumer) consumer->json = encodings == CHORDAL__ENCODING_JSON;
     if (!consumer)
         chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a session");
     else if (link->state == CHORDAL_LINK_UP)
@@ -113,7 +114,7 @@ static void references_down(chordal__consumer *consumer) {
 
 /* References behind a relay are asked for again at the link's own end, which tells where they are now. */
 static void move_home(chordal__consumer *consumer) {
-    chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, NULL);
+    chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
     if (!home) {
         consumer->link->broken = CHORDAL_E_NOMEM;
         return;
@@ -246,11 +247,11 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
     uint64_t number = message->numbers[0];
     chordal__remote *remote = chordal__consumer_remote(consumer, number, &code);
     if (code < 0) return chordal__fail(error, code, 0, "moved what is not held");
-    if (message->texts[0].len == 0 || consumer->route.len)
+    if (message->texts[0].len == 0 || consumer->route.len || message->numbers[1] - 1 > 1)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "moved to nowhere");
     if (!remote) return 0;
-    chordal__consumer *there =
-        chordal__consumer_find(consumer->link, message->texts[0].data, message->texts[0].len, error);
+    chordal__consumer *there = chordal__consumer_find(consumer->link, message->texts[0].data, message->texts[0].len,
+                                                      (uint8_t)message->numbers[1], error);
     if (!there) return CHORDAL_E_NOMEM;
     consumer->numbers[number] = NULL;
     remote->number = -1;
@@ -346,7 +347,7 @@ chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__refer
 
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error) {
     if (link->state == CHORDAL_LINK_CLOSED) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the link is closed");
-    chordal__consumer *consumer = chordal__consumer_find(link, "", 0, error);
+    chordal__consumer *consumer = chordal__consumer_find(link, "", 0, CHORDAL__ENCODING_BINARY, error);
     if (!consumer) return CHORDAL_E_NOMEM;
     chordal__remote *remote = chordal__remote_new(consumer, reference);
     if (!remote) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a reference");

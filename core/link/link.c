@@ -77,16 +77,26 @@ void chordal__link_ready(chordal__link *link, const chordal__message *message) {
     }
 }
 
+static void drop_origin(chordal__link *link, chordal__origin *origin, size_t number) {
+    switch (origin->role) {
+    case CHORDAL__ROLE_PROVIDER:
+        chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        break;
+    case CHORDAL__ROLE_FORWARD:
+        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
+        break;
+    case CHORDAL__ROLE_ENDED:
+        link->origins[number] = NULL;
+        break;
+    default:
+        break; /* consumers come back: see below */
+    }
+}
+
 /* Everything that lived on the transport. */
 static void drop_sessions(chordal__link *link) {
-    for (size_t i = 0; i < link->origins_capacity; i++) {
-        chordal__origin *origin = link->origins[i];
-        if (origin && origin->role == CHORDAL__ROLE_PROVIDER)
-            chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
-        else if (origin && origin->role == CHORDAL__ROLE_FORWARD)
-            chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
-        if (origin && origin->role == CHORDAL__ROLE_ENDED) link->origins[i] = NULL;
-    }
+    for (size_t i = 0; i < link->origins_capacity; i++)
+        if (link->origins[i]) drop_origin(link, link->origins[i], i);
     chordal__list *node = link->consumers.next;
     while (node != &link->consumers) {
         chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
@@ -157,7 +167,7 @@ void chordal__link_fail(chordal__link *link, int code, const char *detail) {
     if (len >= sizeof words) len = sizeof words - 1;
     memcpy(words, detail, len); /* detail may lie in what goes away here */
     words[len] = 0;
-    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT) chordal__link_drop_queue(link);
+    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT) chordal__link_drop_waiting(link);
     if (link->transport) say_bye(link, code, words);
     transport_ended(link, code, words, is_final(code));
 }

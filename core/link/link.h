@@ -60,6 +60,7 @@ struct chordal__link {
     uint32_t flags;
     uint8_t state;
     bool transport, bye_sent, heard, pinged;
+    bool shown; /* the first frame is borrowed by the edge */
     int broken; /* a code: it fails at the end of this turn */
     uint8_t codec_kind;
     chordal__codec codec;
@@ -100,6 +101,7 @@ void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, 
 chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
 void chordal__link_sent(chordal__link *link);
 void chordal__link_drop_queue(chordal__link *link);
+void chordal__link_drop_waiting(chordal__link *link); /* but not the frame that the edge is sending */
 
 /* ---- handshake.c, receive.c ---- */
 void chordal__handshake_hello(chordal__link *link);
@@ -235,6 +237,7 @@ struct chordal__consumer {
     chordal__link *link;
     uint8_t session[16];
     uint8_t encoding;
+    bool json; /* its route takes only JSON parts */
     chordal__text route;
     chordal__list remotes, hungry;
     chordal__remote **numbers;
@@ -259,7 +262,7 @@ void chordal__consumer_free(chordal__consumer *consumer);
 void chordal__consumer_ended(chordal__consumer *consumer); /* the other end closed the session */
 void chordal__consumer_acks(chordal__consumer *consumer);
 void chordal__consumer_owes(chordal__consumer *consumer);
-chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len,
+chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
                                           chordal_error *error);
 chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference); /* NULL: no memory */
 int chordal__remote_again(chordal__remote *remote);                                               /* NOMEM */

@@ -134,7 +134,12 @@ static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, c
 static void move_hold(chordal__hold *hold, const chordal__link *behind) {
     char name[33];
     chordal__route_name(behind, name);
-    chordal__send_text(&hold->provider->origin, CHORDAL__MOVED, hold->number, name, 32, NULL, 0);
+    chordal__message moved = {.kind = CHORDAL__MOVED, .origin = hold->provider->origin.number};
+    moved.numbers[0] = hold->number;
+    moved.numbers[1] = behind->codec_kind == CHORDAL_CODEC_TEXT ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY;
+    moved.texts[0].data = (const uint8_t *)name;
+    moved.texts[0].len = 32;
+    chordal__send(hold->provider->origin.link, &moved, NULL);
     free_hold(hold);
 }
 

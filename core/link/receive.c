@@ -44,7 +44,7 @@ static int receive_bye(chordal__link *link, const chordal__message *message) {
     words[len] = 0;
     int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
     link->bye_sent = true; /* nothing follows, not even an answer */
-    chordal__link_drop_queue(link);
+    chordal__link_drop_waiting(link);
     chordal__link_peer_left(link, code ? code : CHORDAL_E_BYE, words);
     return 0;
 }

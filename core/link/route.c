@@ -105,7 +105,9 @@ static void free_forward(chordal__forward *forward, bool ended_sent) {
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error) {
     chordal__link *behind = link_of_name(link->links, message->texts[0].data, message->texts[0].len);
     int code;
-    if (!behind || behind == link) {
+    bool passes = behind && behind != link &&
+                  (behind->codec_kind == CHORDAL_CODEC_BINARY || message->numbers[1] == CHORDAL__ENCODING_JSON);
+    if (!passes) {
         chordal__origin gone = {link, message->origin, 0};
         if (chordal__origin_get(link, message->origin))
             return chordal__fail(error, CHORDAL_E_ORDER, 0, "the origin is not free");

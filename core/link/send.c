@@ -49,6 +49,7 @@ void chordal__link_sent(chordal__link *link) {
     chordal__frame *frame = chordal__link_first_frame(link);
     if (!frame) return;
     chordal__list_remove(&frame->node);
+    link->shown = false;
     link->queued -= frame->bytes;
     chordal__frame_free(frame);
 }
@@ -56,4 +57,14 @@ void chordal__link_sent(chordal__link *link) {
 void chordal__link_drop_queue(chordal__link *link) {
     while (!chordal__list_empty(&link->queue)) chordal__link_sent(link);
     chordal__untell(&link->output);
+}
+
+void chordal__link_drop_waiting(chordal__link *link) {
+    chordal__list *kept = link->shown ? link->queue.next : &link->queue;
+    while (kept->next != &link->queue) {
+        chordal__frame *frame = CHORDAL__ENTRY(kept->next, chordal__frame, node);
+        chordal__list_remove(&frame->node);
+        link->queued -= frame->bytes;
+        chordal__frame_free(frame);
+    }
 }

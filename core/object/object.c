@@ -231,5 +231,8 @@ void chordal__object_told_retired(chordal__object *object) {
 }
 
 void chordal__object_destroy(chordal__object *object) {
+    chordal__object_pin(object);
+    while (!chordal__list_empty(&object->invocations))
+        chordal__invocation_free(CHORDAL__ENTRY(object->invocations.next, chordal__invocation, object_node));
     free_object(object);
 }

@@ -19,7 +19,7 @@
     MESSAGE(ENDED, 6, "ended", "")                                                                                     \
     MESSAGE(HOLD, 7, "hold", "NTNP")       /* hold; type; version; params */                                           \
     MESSAGE(BOUND, 8, "bound", "NNNPP")    /* hold; cut step; how; members; content */                                 \
-    MESSAGE(MOVED, 9, "moved", "NT")       /* hold; route */                                                           \
+    MESSAGE(MOVED, 9, "moved", "NTN")      /* hold; route; part encodings */                                           \
     MESSAGE(FAILED, 10, "failed", "NTT")   /* hold; code; message */                                                   \
     MESSAGE(RETIRED, 11, "retired", "N")   /* hold */                                                                  \
     MESSAGE(REVOKED, 12, "revoked", "NT")  /* hold; message */                                                         \

@@ -55,7 +55,7 @@ def messages_accept():
             [0, 12, 2, part([["list", 1, 0], ["add", 3, 1]]), part([[], [{"entries": []}], []])],
         ),
         case("bound with a gap", "bound", [5, 2, 1, None, token], current=1),
-        case("moved", "moved", [1, "worker-1"]),
+        case("moved", "moved", [1, "worker-1", 2]),
         case("failed", "failed", [1, "no_type", "no such type"]),
         case("retired", "retired", [1]),
         case("revoked", "revoked", [1, "expired"]),
