@@ -6,6 +6,7 @@
 typedef struct watching {
     tool_program program;
     chordal_id reference, watch;
+    bool told_lost;
     chordal_value *members; /* [[name, kind], …] */
 } watching;
 
@@ -72,9 +73,12 @@ static void on_frame(void *context, chordal_host *host, const chordal_event_FRAM
 }
 
 static void on_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
-    (void)context, (void)host;
-    if (event->state == CHORDAL_LINK_WAIT || event->state == CHORDAL_LINK_CLOSED)
-        say_state("link lost", chordal_span_text(&event->record, event->detail), event->detail.length);
+    watching *self = context;
+    (void)host;
+    if (event->state == CHORDAL_LINK_UP) self->told_lost = false;
+    if (event->state != CHORDAL_LINK_WAIT || self->told_lost) return;
+    say_state("no link", chordal_span_text(&event->record, event->detail), event->detail.length);
+    self->told_lost = true;
 }
 
 int tool_watch(int argc, char **argv) {

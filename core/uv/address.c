@@ -7,7 +7,8 @@ int chordal__uv_fail(chordal_error *error, int status, const char *what) {
     int code = CHORDAL_E_UNSUPPORTED;
     if (status == UV_ENOMEM) code = CHORDAL_E_NOMEM;
     if (status == UV_EADDRINUSE) code = CHORDAL_E_EXISTS;
-    if (status == UV_ENAMETOOLONG || status == UV_EINVAL || status == UV_EADDRNOTAVAIL || status == UV_ENOENT)
+    if (status == UV_ENAMETOOLONG || status == UV_EINVAL || status == UV_EADDRNOTAVAIL || status == UV_ENOENT ||
+        status == UV_EACCES)
         code = CHORDAL_E_INVALID;
     if (status == UV_EMFILE || status == UV_ENFILE) code = CHORDAL_E_LIMIT;
     if (error) {

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -141,10 +142,12 @@ int chordal__uv_web_accept(chordal__uv_server *server, int accepted) {
 
 static void on_connections(uv_poll_t *handle, int status, int events) {
     web_listener *listener = handle->data;
+    int on = 1;
     (void)events;
     for (int i = 0; status == 0 && i < ACCEPTS; i++) {
         int accepted = accept4(listener->socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (accepted < 0) return;
+        setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* small frames must not wait for more */
         chordal__uv_web_accept(listener->server, accepted);
     }
 }
