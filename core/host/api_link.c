@@ -43,6 +43,10 @@ int chordal_link_feed(chordal_host *host, chordal_id id, uint32_t frame, const u
     return chordal__leave(host, chordal__link_feed(link, frame, data, data_len, error));
 }
 
+uint64_t chordal_link_limit(chordal_host *host) {
+    return chordal__enter(host, NULL) < 0 ? 0 : (chordal__leave(host, 0), host->runtime.settings.limits.size);
+}
+
 int chordal_link_down(chordal_host *host, chordal_id id, chordal_time now, chordal_error *error) {
     chordal__link *link;
     int code = enter(host, id, &link, error);
@@ -85,6 +89,7 @@ int chordal_link_output(chordal_host *host, chordal_id id, chordal_piece *pieces
     *out_frame = frame->frame;
     if (frame->pieces_len > pieces_len)
         return chordal__leave(host, chordal__fail(error, CHORDAL_E_ROOM, 0, "the frame has more pieces"));
+    link->shown = true;
     for (uint32_t i = 0; i < frame->pieces_len; i++)
         pieces[i] = (chordal_piece){piece_data(frame, &frame->pieces[i]), frame->pieces[i].len};
     return chordal__leave(host, 0);
