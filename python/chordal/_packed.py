@@ -113,7 +113,12 @@ def _put_head(out: bytearray, size: int, small: int, wide: int) -> None:
 def _put_bytes(out: bytearray, data: bytes | bytearray | memoryview) -> None:
     data = bytes(data)
     size = len(data)
-    out += bytes((0xC4, size)) if size < 0x100 else b"\xc6" + _U32.pack(size)
+    if size < 0x100:
+        out += bytes((0xC4, size))
+    elif size < 0x10000:
+        out += b"\xc5" + _U16.pack(size)
+    else:
+        out += b"\xc6" + _U32.pack(size)
     out += data
 
 

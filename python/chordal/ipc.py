@@ -68,8 +68,11 @@ class _Socket:
 async def listen(host: Host, path: str, flags: int, options: dict[str, Any]) -> Server:
     url = f"ipc:{path}"
 
-    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if host.closed:
+            writer.close()
+            return
         pipe = Pipe(reader, writer, host._core.link_limit())
-        await host._accept(flags, url)._carry(pipe, _records.CODEC_BINARY)
+        host._accept(flags, url)._start(pipe, _records.CODEC_BINARY)
 
     return Server(host, _Socket(await asyncio.start_unix_server(accepted, path, **options), path), url)

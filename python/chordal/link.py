@@ -114,19 +114,20 @@ class Link:
             return
         await self._carry(transport, codec)
 
+    def _start(self, transport: Transport, codec: int) -> None:
+        self._task = self._host._loop().create_task(self._carry(transport, codec))
+
     async def _carry(self, transport: Transport, codec: int) -> None:
         """Carry frames both ways until either side ends."""
         self._task = asyncio.current_task()
         self._ending = False
-        writer = None
+        writer = self._host._loop().create_task(self._write(transport))
         try:
             self._host._act(self._host._core.link_up, self._id, codec)
-            writer = self._host._loop().create_task(self._write(transport))
             await self._read(transport)
-        finally:
-            if writer is not None:
-                writer.cancel()
             self._down()
+        finally:  # cancelled: the host is closed, or the loop ends, and what may follow on another one is not known yet
+            writer.cancel()
             await transport.close()
 
     async def _read(self, transport: Transport) -> None:
@@ -184,7 +185,7 @@ class Link:
         """The host is closed."""
         if self._task is not None and not self._task.get_loop().is_closed():
             self._task.cancel()
-        self.error = self.error or closed("host")
+        self.error = closed("host")
         self.state = "closed"
         self._wake_waiting()
 
