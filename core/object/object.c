@@ -234,5 +234,7 @@ void chordal__object_destroy(chordal__object *object) {
     chordal__object_pin(object);
     while (!chordal__list_empty(&object->invocations))
         chordal__invocation_free(CHORDAL__ENTRY(object->invocations.next, chordal__invocation, object_node));
+    for (uint32_t i = 0; i < object->type->members->count; i++)
+        if (object->slots[i].compute) chordal__compute_free(object->slots[i].compute);
     free_object(object);
 }

@@ -12,7 +12,7 @@ typedef struct world {
     fault_memory *memory;
     chordal_host *provider, *consumer;
     chordal_dispatcher *provides, *consumes;
-    chordal_id dialling, accepted, reference, watch, call;
+    chordal_id dialling, accepted, reference, watch, call, ticket;
     chordal_time now;
     bool dial;
     int state, frames, results, result_code, code;
@@ -30,13 +30,13 @@ static bool went(world *w, int code) {
 static void add(const chordal_request *request) {
     world *w = request->context;
     chordal_transaction *transaction = NULL;
-    chordal_id ticket;
     bool done = AGAIN(w, chordal_transaction_begin(request->host, request->id, &transaction, NULL)) &&
                 AGAIN(w, chordal_transaction_set_json(transaction, request->object, 0, "/entries/-",
                                                       "{\"text\":\"milk\"}", NULL));
-    if (done) went(w, chordal_transaction_commit(transaction, &ticket, NULL));
+    if (done) went(w, chordal_transaction_commit(transaction, &w->ticket, NULL));
     if (!done) chordal_transaction_abort(transaction);
-    (void)AGAIN(w, chordal_call_answer(request->host, request->id, CHORDAL_FORMAT_JSON, (const uint8_t *)"1", 1, NULL));
+    if (!AGAIN(w, chordal_call_answer(request->host, request->id, CHORDAL_FORMAT_JSON, (const uint8_t *)"1", 1, NULL)))
+        chordal_release(request->host, request->id);
 }
 
 static void count(const chordal_request *request) {
@@ -73,10 +73,20 @@ static void on_result(void *context, chordal_host *host, const chordal_event_RES
     world *w = context;
     w->results++;
     w->result_code = event->code;
+    w->call = 0;
 }
 
-static const chordal_handlers handlers = {
-    .size = sizeof handlers, .link = on_link, .reference = on_reference, .frame = on_frame, .result = on_result};
+static void on_ticket(void *context, chordal_host *host, const chordal_event_TICKET *event) {
+    (void)host, (void)event;
+    ((world *)context)->ticket = 0;
+}
+
+static const chordal_handlers handlers = {.size = sizeof handlers,
+                                          .link = on_link,
+                                          .reference = on_reference,
+                                          .frame = on_frame,
+                                          .result = on_result,
+                                          .ticket = on_ticket};
 
 static bool open_world(world *w, const chordal_memory_functions *functions) {
     chordal_host_options options = {.size = sizeof options, .memory = functions};
@@ -91,11 +101,17 @@ static bool open_world(world *w, const chordal_memory_functions *functions) {
                                           (const uint8_t *)params, sizeof params - 1, &w->reference, NULL));
 }
 
+/* Only what is still owned: the last id that is given back frees a closed host. */
+static void give_back(chordal_host *host, chordal_id id) {
+    if (host && id) chordal_release(host, id);
+}
+
 /* A new transport, when the consumer asked for one. */
 static void dial(world *w) {
     if (!w->dial) return;
     w->dial = false;
-    chordal_release(w->provider, w->accepted);
+    give_back(w->provider, w->accepted);
+    w->accepted = 0;
     if (!AGAIN(w, chordal_link_open(w->provider, 0, &w->accepted, NULL))) return;
     (void)AGAIN(w, chordal_link_up(w->provider, w->accepted, CHORDAL_CODEC_BINARY, w->now, NULL));
     (void)AGAIN(w, chordal_link_up(w->consumer, w->dialling, CHORDAL_CODEC_BINARY, w->now, NULL));
@@ -125,15 +141,18 @@ static void use_world(world *w) {
     CHECK_INT(w->results, 1);
 }
 
+/* Hosts first, then what came of them. */
 static void close_world(world *w) {
-    if (w->consumer) chordal_release(w->consumer, w->watch);
     chordal_dispatcher_close(w->consumes);
     chordal_dispatcher_close(w->provides);
-    if (w->provider) chordal_release(w->provider, w->accepted);
     chordal_host_close(w->consumer);
     chordal_host_close(w->provider);
-    if (w->consumer) chordal_release(w->consumer, w->reference);
-    if (w->consumer) chordal_release(w->consumer, w->dialling);
+    give_back(w->provider, w->accepted);
+    give_back(w->provider, w->ticket);
+    give_back(w->consumer, w->watch);
+    give_back(w->consumer, w->call);
+    give_back(w->consumer, w->reference);
+    give_back(w->consumer, w->dialling);
 }
 
 static int scenario(const chordal_memory_functions *functions, fault_memory *memory, void *context) {
