@@ -81,7 +81,7 @@ class Core:
         return number
 
     def release(self, number: int) -> None:
-        """Give back a reference, a link or a call; a call made is cancelled, one served answers CANCELLED. Any thread."""
+        """Give back a reference, a link or a call: one made is cancelled, one served answers CANCELLED. Any thread."""
         try:
             self._owned.remove(number)
         except KeyError:
