@@ -1,17 +1,30 @@
 /* turn.c: the turn: deadlines that came, events into the caller's buffer. */
 #include "host/host.h"
 
+static void due(chordal__deadline *deadline) {
+    static const char silent[] = "the derive did not answer in time";
+    switch (deadline->kind) {
+    case CHORDAL__DUE_CALL:
+        chordal__call_expired(CHORDAL__ENTRY(deadline, chordal__call, due));
+        break;
+    case CHORDAL__DUE_COMPUTE:
+        chordal__compute_fail(CHORDAL__ENTRY(deadline, chordal__compute, due), "deadline", 8, silent,
+                              sizeof silent - 1);
+        break;
+    case CHORDAL__DUE_SESSION:
+        chordal__consumer_due(CHORDAL__ENTRY(deadline, chordal__consumer, due));
+        break;
+    default:
+        chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
+        break;
+    }
+}
+
 static void due_now(chordal_host *host) {
-    chordal__deadline *deadline;
-    while ((deadline = chordal__heap_first(&host->runtime.deadlines)) != NULL && deadline->at <= host->runtime.now) {
-        chordal__heap_remove(&host->runtime.deadlines, deadline);
-        if (deadline->kind == CHORDAL__DUE_CALL)
-            chordal__call_expired(CHORDAL__ENTRY(deadline, chordal__call, due));
-        else if (deadline->kind == CHORDAL__DUE_COMPUTE)
-            chordal__compute_fail(CHORDAL__ENTRY(deadline, chordal__compute, due), "deadline", 8,
-                                  "the derive did not answer in time", 33);
-        else
-            chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
+    chordal__deadline *first;
+    while ((first = chordal__heap_first(&host->runtime.deadlines)) != NULL && first->at <= host->runtime.now) {
+        chordal__heap_remove(&host->runtime.deadlines, first);
+        due(first);
     }
 }
 

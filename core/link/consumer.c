@@ -18,6 +18,7 @@ static chordal__consumer *new_consumer(chordal__link *link, const void *route, s
     consumer->runtime = runtime;
     consumer->link = link;
     consumer->origin.role = CHORDAL__ROLE_CONSUMER;
+    consumer->due.kind = CHORDAL__DUE_SESSION;
     chordal__list_init(&consumer->owing);
     chordal__list_init(&consumer->remotes);
     chordal__list_init(&consumer->hungry);
@@ -54,7 +55,8 @@ void chordal__consumer_open(chordal__consumer *consumer) {
         if (!link->broken) link->broken = code;
         return;
     }
-    consumer->encoding = link->codec_kind == CHORDAL_CODEC_TEXT ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY;
+    bool json = consumer->json || link->codec_kind == CHORDAL_CODEC_TEXT;
+    consumer->encoding = json ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY;
     consumer->cut = 0;
     origin.origin = number;
     origin.numbers[0] = number;
@@ -112,6 +114,26 @@ static void references_down(chordal__consumer *consumer) {
     }
 }
 
+/* A route that ends at once each time must not be asked for in a circle. */
+static void hold_later(chordal__consumer *home) {
+    const chordal__settings *settings = &home->runtime->settings;
+    uint32_t doublings = home->link->route_attempts < 16 ? home->link->route_attempts : 16;
+    chordal_time span = settings->backoff_first << doublings;
+    if (!home->origin.number) return; /* all are asked for when the session opens */
+    if (span > settings->backoff_limit) span = settings->backoff_limit;
+    home->link->route_attempts++;
+    if (chordal__heap_set(&home->runtime->deadlines, &home->due, home->runtime->now + span) < 0)
+        home->link->broken = CHORDAL_E_NOMEM;
+}
+
+void chordal__consumer_due(chordal__consumer *consumer) {
+    if (!consumer->origin.number) return;
+    for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next) {
+        chordal__remote *remote = CHORDAL__ENTRY(node, chordal__remote, node);
+        if (remote->number < 0) chordal__remote_hold(remote);
+    }
+}
+
 /* References behind a relay are asked for again at the link's own end, which tells where they are now. */
 static void move_home(chordal__consumer *consumer) {
     chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
@@ -124,8 +146,8 @@ static void move_home(chordal__consumer *consumer) {
         chordal__list_remove(&remote->node);
         chordal__list_append(&home->remotes, &remote->node);
         remote->consumer = home;
-        if (home->origin.number) chordal__remote_hold(remote);
     }
+    hold_later(home);
     home->blocked += consumer->blocked;
     consumer->blocked = 0;
     chordal__consumer_free(consumer);
@@ -160,6 +182,7 @@ void chordal__consumer_free(chordal__consumer *consumer) {
         free_remote(remote);
         chordal__reference_orphan(reference);
     }
+    chordal__heap_remove(&consumer->runtime->deadlines, &consumer->due);
     forget_types(consumer);
     chordal__consumer_drop_staged(consumer);
     chordal__release(memory, consumer->staged, consumer->staged_capacity * sizeof *consumer->staged);

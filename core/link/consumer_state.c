@@ -119,6 +119,7 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
                            : take_values(remote, &message->parts[1], error);
     if (code < 0) return code;
     remote->bound = true;
+    if (consumer->route.len) consumer->link->route_attempts = 0;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
 }

@@ -69,7 +69,7 @@ struct chordal__link {
     chordal__event event, output;
     chordal__reason reason;
     chordal__deadline due;
-    uint32_t attempts;
+    uint32_t attempts, route_attempts; /* since the transport or a route last worked */
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer;
     uint64_t peer_limit;
@@ -253,13 +253,15 @@ struct chordal__consumer {
     } slots[CHORDAL__SLOTS];
     uint32_t slots_used;
     uint32_t unacked_state, unacked_other;
-    int blocked; /* frames that wait to be taken */
+    chordal__deadline due; /* when references whose route ended are asked for again */
+    int blocked;           /* frames that wait to be taken */
 };
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error);
 void chordal__consumer_open(chordal__consumer *consumer); /* the link is up */
 void chordal__consumer_down(chordal__consumer *consumer); /* and is not any more */
 void chordal__consumer_free(chordal__consumer *consumer);
 void chordal__consumer_ended(chordal__consumer *consumer); /* the other end closed the session */
+void chordal__consumer_due(chordal__consumer *consumer);
 void chordal__consumer_acks(chordal__consumer *consumer);
 void chordal__consumer_owes(chordal__consumer *consumer);
 chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,

@@ -332,6 +332,9 @@ TEST(a_type_behind_a_peer_is_reached_through_the_server) {
     test_host_close(&tab);
     chordal_link_down(p.a.host, link_s, 0, NULL);
     settle(&p);
+    CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_DOWN);
+    p.b.now += 1000;
+    settle(&p);
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_FAILED);
     chordal_release(p.a.host, link_s);
     chordal_release(p.b.host, reference);
