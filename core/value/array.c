@@ -34,7 +34,7 @@ chordal__node *chordal__node_array(chordal__memory *memory, chordal__node *const
 chordal__node *chordal__node_at(const chordal__node *array, uint64_t index) {
     if (index >= chordal__node_length(array)) return NULL;
     const chordal__group *group = chordal__group_of(array);
-    return array->form == CHORDAL__FLAT ? group->slots[index] : chordal__tree_at(group->slots[0], (size_t)index);
+    return !chordal__is_tree(array) ? group->slots[index] : chordal__tree_at(group->slots[0], (size_t)index);
 }
 
 /* New objects share the shape of their neighbour, so that keys are not kept once per item. */
@@ -90,7 +90,7 @@ static bool splice_tree(chordal__memory *memory, chordal__node *node, uint64_t i
 }
 
 static chordal__node *begin_tree(chordal__memory *memory, chordal__node *array) {
-    if (array->form == CHORDAL__TREE) return chordal__edit_begin(memory, array);
+    if (chordal__is_tree(array)) return chordal__edit_begin(memory, array);
     const chordal__group *group = chordal__group_of(array);
     return new_tree(memory, group->slots, group->count);
 }
@@ -99,7 +99,7 @@ chordal__node *chordal__node_splice(chordal__memory *memory, chordal__node *arra
                                     chordal__node *const *items, size_t count, chordal__node **still) {
     chordal__node *made;
     uint64_t kept = chordal__node_length(array) - remove;
-    if (array->form == CHORDAL__FLAT && count <= CHORDAL__FLAT_MAX && kept + count <= CHORDAL__FLAT_MAX) {
+    if (!chordal__is_tree(array) && count <= CHORDAL__FLAT_MAX && kept + count <= CHORDAL__FLAT_MAX) {
         made = splice_flat(memory, array, (uint32_t)index, (uint32_t)remove, items, count, still);
     } else {
         chordal__node *work = begin_tree(memory, array);
@@ -122,8 +122,7 @@ chordal__node *chordal__node_replace(chordal__memory *memory, chordal__node *arr
         return NULL;
     }
     chordal__node **slot = &chordal__group_of(work)->slots[index];
-    if (work->form == CHORDAL__TREE)
-        slot = chordal__tree_own(memory, &chordal__group_of(work)->slots[0], (size_t)index);
+    if (chordal__is_tree(work)) slot = chordal__tree_own(memory, &chordal__group_of(work)->slots[0], (size_t)index);
     if (slot) {
         chordal__node *old = *slot;
         *slot = chordal__node_ref(value);

@@ -1,81 +1,139 @@
 /* build.c: a sink that makes nodes from the events of a reader.
  *
- * Values wait on one stack until their container closes. The keys of an object are first compared with the shape of
- * the last object that closed at the same depth: while they agree, nothing is hashed, kept or checked for doubles.
- * Otherwise its keys are listed, each shared through a small table that may forget (it is a cache: long searches in it
- * cannot be provoked). Beyond FLAT_MAX members the values are entries of their own. */
+ * Values wait on one stack until their container closes. Short strings that lie in the input are not even copied until
+ * then: a small container and its short strings are laid into one block. The keys of an object are first compared with
+ * the shape of the last object that closed at the same depth; while they agree, nothing is kept, hashed or checked for
+ * doubles. Otherwise they are listed, and the shape is looked for among the last ones when the object closes. Beyond
+ * FLAT_MAX members the values are entries of their own. */
 #include "value/node.h"
 
 enum { ARRAY, SHAPED, LISTED, ENTRIES };
 
 typedef struct frame {
-    size_t start;         /* on the stack of values */
-    size_t first_key;     /* on the list of keys */
-    chordal__node *shape; /* owned, may be NULL: expected, in the end that of the object */
-    uint32_t count;       /* SHAPED: keys that agreed */
+    size_t start, first_text, first_key; /* on the stacks */
+    chordal__node *shape;                /* owned, may be NULL: expected, in the end that of the object */
+    uint32_t count;                      /* SHAPED: keys that agreed */
     uint8_t mode;
 } frame;
 
-typedef struct listed_key {
-    chordal__node *key;
-    uint64_t position;
-} listed_key;
+/* A string in the input. On the stack of values it is a number with low bits that no node has. */
+typedef struct waiting {
+    const uint8_t *data;
+    uint32_t len, units;
+} waiting;
+#define WAITING 0xe
 
-#define SHAPES 64 /* by depth, and again by keys */
-#define KEYS 1024
-#define PROBES 4
+#define WAIT_MAX 256   /* bytes of a string that waits */
+#define LODGE_MAX 1024 /* bytes of a lodge: what one of its lodgers may keep alive */
+#define BY_DEPTH 16
+#define BY_KEYS 32
 
-typedef struct known_key {
-    uint32_t hash;
-    chordal__node *key;
-} known_key;
+/* A stack. It begins in the builder itself: small values ask for no memory but their own. */
+typedef struct row {
+    void *items;
+    size_t count, capacity, item_size;
+} row;
 
 typedef struct builder {
     chordal__sink sink;
-    chordal__node **values;
-    frame *frames;
-    listed_key *keys;
-    known_key *known;
-    size_t value_count, value_capacity, frame_count, frame_capacity, key_count, key_capacity, known_capacity;
-    size_t known_count;
-    chordal__node *by_depth[SHAPES], *by_keys[SHAPES];
+    row values, texts, frames, keys;
+    chordal__arena arena; /* keys that do not lie in the input */
+    bool has_shapes;
+    chordal__node *by_depth[BY_DEPTH], *by_keys[BY_KEYS];
+    chordal__node *first_values[64];
+    waiting first_texts[32];
+    frame first_frames[8];
+    chordal__key first_keys[16];
 } builder;
 
 static builder *builder_of(chordal__sink *sink) {
     return (builder *)(void *)sink;
 }
 
-/* ---- values ---- */
+/* ---- stacks ---- */
 
-static int grow_values(builder *build, chordal__node *node) {
-    void *items = build->values;
-    if (chordal__grow(build->sink.memory, &items, sizeof *build->values, &build->value_capacity, build->value_count + 1,
-                      SIZE_MAX / 16)) {
-        chordal__node_unref(build->sink.memory, node);
-        return CHORDAL_E_NOMEM;
-    }
-    build->values = items;
-    build->values[build->value_count++] = node;
-    return 0;
+static void *first_of(builder *build, const row *stack) {
+    if (stack == &build->values) return build->first_values;
+    if (stack == &build->texts) return build->first_texts;
+    return stack == &build->frames ? (void *)build->first_frames : (void *)build->first_keys;
 }
 
+static bool grow(builder *build, row *stack) {
+    size_t size = stack->capacity * stack->item_size;
+    void *items = NULL, *first = first_of(build, stack);
+    if (size > PTRDIFF_MAX / 2) return false;
+    if (stack->items != first) {
+        items = chordal__resize(build->sink.memory, stack->items, size, 2 * size);
+    } else {
+        items = chordal__allocate(build->sink.memory, 2 * size);
+        if (items) memcpy(items, first, size);
+    }
+    if (!items) return false;
+    stack->items = items;
+    stack->capacity *= 2;
+    return true;
+}
+
+static inline bool make_room(builder *build, row *stack) {
+    return stack->count < stack->capacity || grow(build, stack);
+}
+
+static chordal__node **values_of(builder *build) {
+    return build->values.items;
+}
+
+static frame *top_frame(builder *build) {
+    return build->frames.count ? (frame *)build->frames.items + build->frames.count - 1 : NULL;
+}
+
+/* ---- values ---- */
+
 static int push(builder *build, chordal__node *node) {
-    if (!node) return CHORDAL_E_NOMEM;
-    if (build->value_count == build->value_capacity) return grow_values(build, node);
-    build->values[build->value_count++] = node;
-    return 0;
+    if (node && make_room(build, &build->values)) {
+        values_of(build)[build->values.count++] = node;
+        return 0;
+    }
+    chordal__node_unref(build->sink.memory, node);
+    return CHORDAL_E_NOMEM;
 }
 
 static int put_value(builder *build, chordal__node *node) {
-    const frame *top = build->frame_count ? &build->frames[build->frame_count - 1] : NULL;
+    const frame *top = top_frame(build);
     if (!node || !top || top->mode != ENTRIES) return push(build, node);
-    chordal__entry_of(build->values[build->value_count - 1])->value = node;
+    chordal__entry_of(values_of(build)[build->values.count - 1])->value = node;
     return 0;
 }
 
-static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, bool ascii) {
-    size_t units = ascii ? len : (size_t)chordal__utf_units(utf8, len);
-    return put_value(builder_of(sink), chordal__string_new(sink->memory, utf8, len, units));
+static bool is_waiting(const chordal__node *node) {
+    return ((uintptr_t)node & 0xf) == WAITING;
+}
+
+static const waiting *waiting_of(const builder *build, const chordal__node *node) {
+    return (const waiting *)build->texts.items + ((uintptr_t)node >> 4);
+}
+
+static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
+    builder *build = builder_of(sink);
+    const frame *top = top_frame(build);
+    size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
+    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->mode == ENTRIES)
+        return put_value(build, chordal__string_new(sink->memory, utf8, len, units));
+    if (!make_room(build, &build->texts)) return CHORDAL_E_NOMEM;
+    ((waiting *)build->texts.items)[build->texts.count] = (waiting){utf8, (uint32_t)len, (uint32_t)units};
+    return push(build, (chordal__node *)((uintptr_t)build->texts.count++ << 4 | WAITING));
+}
+
+/* Make nodes of the strings that wait on the stack from `start` on. */
+static bool end_waiting(builder *build, size_t start) {
+    chordal__node **values = values_of(build);
+    for (size_t i = start; i < build->values.count; i++) {
+        if (!is_waiting(values[i])) continue;
+        const waiting *text = waiting_of(build, values[i]);
+        chordal__node *node = chordal__text_new(build->sink.memory, text->data, text->len, text->units);
+        if (!node) return false;
+        values[i] = node;
+    }
+    return true;
 }
 
 static int put_number(chordal__sink *sink, const chordal__number *number) {
@@ -89,170 +147,165 @@ static int put_constant(chordal__sink *sink, unsigned kind) {
 static int open_container(chordal__sink *sink, bool object, size_t count) {
     (void)count;
     builder *build = builder_of(sink);
-    void *items = build->frames;
-    if (chordal__grow(sink->memory, &items, sizeof *build->frames, &build->frame_capacity, build->frame_count + 1,
-                      CHORDAL__DEPTH_MAX))
-        return CHORDAL_E_NOMEM;
-    build->frames = items;
-    frame *top = &build->frames[build->frame_count];
-    *top = (frame){.start = build->value_count, .first_key = build->key_count, .mode = object ? SHAPED : ARRAY};
-    if (object) top->shape = chordal__node_ref(build->by_depth[build->frame_count % SHAPES]);
-    build->frame_count++;
+    if (!make_room(build, &build->frames)) return CHORDAL_E_NOMEM;
+    size_t depth = build->frames.count++;
+    frame *top = top_frame(build);
+    *top = (frame){.start = build->values.count,
+                   .first_text = build->texts.count,
+                   .first_key = build->keys.count,
+                   .mode = object ? SHAPED : ARRAY};
+    if (object && build->has_shapes) top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
     return 0;
 }
 
 /* ---- keys ---- */
 
-static int grow_known(builder *build) {
-    size_t capacity = build->known_capacity ? build->known_capacity * 4 : 64;
-    known_key *table = chordal__allocate_zero(build->sink.memory, capacity * sizeof *table);
-    if (!table) return CHORDAL_E_NOMEM;
-    for (size_t i = 0; i < build->known_capacity; i++) {
-        known_key *old = &build->known[i];
-        size_t at = old->hash & (capacity - 1), tries = 0;
-        while (old->key && table[at].key && tries++ < PROBES) at = (at + 1) & (capacity - 1);
-        if (!old->key) continue;
-        chordal__node_unref(build->sink.memory, table[at].key);
-        table[at] = *old;
+static int list_key(builder *build, const chordal__key *key, unsigned flags) {
+    if (!make_room(build, &build->keys)) return CHORDAL_E_NOMEM;
+    chordal__key *listed = (chordal__key *)build->keys.items + build->keys.count;
+    *listed = *key;
+    if (!(flags & CHORDAL__STABLE) && key->len) {
+        uint8_t *copy = chordal__arena_take(&build->arena, key->len);
+        if (!copy) return CHORDAL_E_NOMEM;
+        memcpy(copy, key->data, key->len);
+        listed->data = copy;
     }
-    chordal__release(build->sink.memory, build->known, build->known_capacity * sizeof *table);
-    build->known = table;
-    build->known_capacity = capacity;
-    return 0;
-}
-
-/* A key, shared with one of the same text that was met before if the table still has it. */
-static chordal__node *know_key(builder *build, const uint8_t *utf8, size_t len) {
-    if (build->known_count * 2 >= build->known_capacity && build->known_capacity < KEYS && grow_known(build))
-        return NULL;
-    uint32_t hash = chordal__key_hash(utf8, len);
-    size_t mask = build->known_capacity - 1, at = hash & mask;
-    for (size_t tries = 0; tries < PROBES && build->known[at].key; tries++, at = (at + 1) & mask) {
-        const known_key *known = &build->known[at];
-        if (known->hash == hash && chordal__key_is(known->key, utf8, len)) return chordal__node_ref(known->key);
-    }
-    chordal__node *key = chordal__key_new(build->sink.memory, utf8, len);
-    if (!key) return NULL;
-    if (!build->known[at].key) build->known_count++;
-    chordal__node_unref(build->sink.memory, build->known[at].key);
-    build->known[at] = (known_key){hash, chordal__node_ref(key)};
-    return key;
-}
-
-static int list_key(builder *build, chordal__node *key, uint64_t position) {
-    void *items = build->keys;
-    if (!key || chordal__grow(build->sink.memory, &items, sizeof *build->keys, &build->key_capacity,
-                              build->key_count + 1, SIZE_MAX / 32)) {
-        chordal__node_unref(build->sink.memory, key);
-        return CHORDAL_E_NOMEM;
-    }
-    build->keys = items;
-    build->keys[build->key_count++] = (listed_key){key, position};
+    build->keys.count++;
     return 0;
 }
 
 static int list_shape(builder *build, frame *top) {
     top->mode = LISTED;
     for (uint32_t i = 0; i < top->count; i++) {
-        int code = list_key(build, chordal__node_ref(chordal__group_of(top->shape)->slots[i]), 0);
+        chordal__key key = chordal__shape_key(top->shape, i);
+        int code = list_key(build, &key, CHORDAL__STABLE);
         if (code) return code;
     }
     return 0;
 }
 
-/* The values of the object become entries. What was done stays valid when memory ends: a value is in its entry or on
- * the stack, the rest is dropped with the list. */
+/* The values of the object become entries. When memory ends, each value is in its entry or on the stack. An entry's
+ * sequence is the position of its key until the object closes. */
 static int list_entries(builder *build, frame *top) {
-    for (size_t i = top->start; i < build->value_count; i++) {
-        const listed_key *listed = &build->keys[top->first_key + (i - top->start)];
-        const chordal__key *key = chordal__key_of(listed->key);
-        chordal__node *entry = chordal__entry_new(build->sink.memory, key->data, key->len, listed->position);
+    if (!end_waiting(build, top->start)) return CHORDAL_E_NOMEM;
+    const chordal__key *keys = (chordal__key *)build->keys.items + top->first_key;
+    chordal__node **values = values_of(build) + top->start;
+    for (size_t i = 0; i < build->values.count - top->start; i++) {
+        chordal__node *entry = chordal__entry_new(build->sink.memory, keys[i].data, keys[i].len, keys[i].position);
         if (!entry) return CHORDAL_E_NOMEM;
-        chordal__entry_of(entry)->value = build->values[i];
-        build->values[i] = entry;
+        chordal__entry_of(entry)->value = values[i];
+        values[i] = entry;
     }
-    while (build->key_count > top->first_key)
-        chordal__node_unref(build->sink.memory, build->keys[--build->key_count].key);
+    build->keys.count = top->first_key;
+    build->texts.count = top->first_text;
+    top->mode = ENTRIES;
     return 0;
 }
 
-/* An entry's sequence is the position of its key until the object closes. */
-static int put_entry(builder *build, const uint8_t *utf8, size_t len, uint64_t position) {
-    return push(build, chordal__entry_new(build->sink.memory, utf8, len, position));
+static bool agrees(const frame *top, const chordal__key *key) {
+    return top->shape && top->count < chordal__shape_of(top->shape)->count &&
+           chordal__key_is(chordal__shape_key(top->shape, top->count), key->data, key->len);
 }
 
-static bool agrees(const frame *top, const uint8_t *utf8, size_t len) {
-    const chordal__group *shape = chordal__group_of(top->shape);
-    return shape && top->count < shape->count && chordal__key_is(shape->slots[top->count], utf8, len);
-}
-
-static int put_key(chordal__sink *sink, const uint8_t *utf8, size_t len, uint64_t position) {
+static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags) {
     builder *build = builder_of(sink);
-    frame *top = &build->frames[build->frame_count - 1];
+    frame *top = top_frame(build);
+    int code = 0;
     if (top->mode == SHAPED) {
-        if (agrees(top, utf8, len)) {
+        if (agrees(top, key)) {
             top->count++;
             return 0;
         }
-        int code = list_shape(build, top);
-        if (code) return code;
+        code = list_shape(build, top);
     }
-    if (top->mode == LISTED) {
-        if (build->value_count - top->start < CHORDAL__FLAT_MAX)
-            return list_key(build, know_key(build, utf8, len), position);
-        int code = list_entries(build, top);
-        if (code) return code;
-        top->mode = ENTRIES;
+    if (!code && top->mode == LISTED) {
+        if (build->values.count - top->start < CHORDAL__FLAT_MAX) return list_key(build, key, flags);
+        code = list_entries(build, top);
     }
-    return put_entry(build, utf8, len, position);
+    return code ? code : push(build, chordal__entry_new(sink->memory, key->data, key->len, key->position));
 }
 
-/* ---- closing ---- */
+/* ---- flat containers ---- */
 
-/* The values above `start` are taken by a new flat container; NULL: no memory. */
-static chordal__node *take_flat(builder *build, size_t start, unsigned kind, unsigned first) {
-    uint32_t count = (uint32_t)(build->value_count - start);
-    chordal__group *group = chordal__group_new(build->sink.memory, kind, CHORDAL__FLAT, count + first);
-    if (!group) return NULL;
-    chordal__node **from = count ? build->values + start : NULL; /* before the first value there is no array */
-    for (uint32_t i = 0; i < count; i++) {
-        group->slots[first + i] = from[i];
-        chordal__deepen(&group->head, from[i]);
+static size_t lodger_size(const waiting *text) {
+    return (offsetof(chordal__text, data) + text->len + 3) & ~(size_t)3;
+}
+
+static chordal__node *lodge(chordal__lodge *lodge, size_t *at, const waiting *from) {
+    chordal__text *made = (chordal__text *)(void *)((uint8_t *)lodge + *at);
+    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, (unsigned)(*at / 4));
+    made->bytes = (uint16_t)from->len;
+    made->units = (uint16_t)from->units;
+    if (from->len) memcpy(made->data, from->data, from->len);
+    *at += lodger_size(from);
+    lodge->live++;
+    return (chordal__node *)made;
+}
+
+/* The bytes of a lodge for a group and those waiting strings that it has room for; the others become nodes. 0: no
+ * memory. */
+static size_t plan_lodge(builder *build, size_t start, size_t size) {
+    chordal__node **values = values_of(build);
+    for (size_t i = start; i < build->values.count; i++) {
+        if (!is_waiting(values[i])) continue;
+        const waiting *text = waiting_of(build, values[i]);
+        if (size + lodger_size(text) <= LODGE_MAX) {
+            size += lodger_size(text);
+            continue;
+        }
+        chordal__node *node = chordal__text_new(build->sink.memory, text->data, text->len, text->units);
+        if (!node) return 0;
+        values[i] = node;
     }
-    group->count = count + first;
-    build->value_count = start;
-    return (chordal__node *)group;
+    return size;
+}
+
+/* The values from `start` on are taken by a new flat container, behind `first` slots; NULL: no memory. */
+static chordal__group *take_flat(builder *build, size_t start, unsigned kind, unsigned first) {
+    size_t count = build->values.count - start;
+    size_t head = sizeof(chordal__lodge) + sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
+    size_t size = plan_lodge(build, start, head), at = head;
+    chordal__lodge *block = size ? chordal__allocate(build->sink.memory, size) : NULL;
+    if (!block) return NULL;
+    *block = (chordal__lodge){.live = 1, .size = (uint32_t)size};
+    chordal__group *group = (chordal__group *)(void *)(block + 1);
+    chordal__head_init(&group->head, kind, CHORDAL__LODGED, 1);
+    group->count = group->capacity = (uint32_t)count + first;
+    chordal__node **from = values_of(build) + start;
+    for (size_t i = 0; i < count; i++) {
+        chordal__node *node = from[i];
+        if (is_waiting(node)) node = lodge(block, &at, waiting_of(build, node));
+        group->slots[first + i] = node;
+        chordal__deepen(&group->head, node);
+    }
+    build->values.count = start;
+    return group;
 }
 
 static void drop_values(builder *build, size_t start) {
-    while (build->value_count > start) chordal__node_unref(build->sink.memory, build->values[--build->value_count]);
+    while (build->values.count > start)
+        chordal__node_unref(build->sink.memory, values_of(build)[--build->values.count]);
 }
 
 static chordal__node *close_array(builder *build, const frame *top) {
-    size_t count = build->value_count - top->start;
-    if (count <= CHORDAL__FLAT_MAX) return take_flat(build, top->start, CHORDAL_KIND_ARRAY, 0);
-    chordal__node *node = chordal__node_array(build->sink.memory, build->values + top->start, count);
+    size_t count = build->values.count - top->start;
+    if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top->start, CHORDAL_KIND_ARRAY, 0);
+    if (!end_waiting(build, top->start)) return NULL;
+    chordal__node *node = chordal__node_array(build->sink.memory, values_of(build) + top->start, count);
     if (node) drop_values(build, top->start);
     return node;
 }
 
+/* The frame's shape goes to the object. */
 static chordal__node *close_shaped(builder *build, frame *top) {
-    chordal__node *node = take_flat(build, top->start, CHORDAL_KIND_OBJECT, 1);
-    if (!node) return NULL;
-    chordal__group_of(node)->slots[0] = top->shape;
+    chordal__group *group = take_flat(build, top->start, CHORDAL_KIND_OBJECT, 1);
+    if (!group) return NULL;
+    group->slots[0] = top->shape;
     top->shape = NULL;
-    return node;
+    return (chordal__node *)group;
 }
 
 /* ---- shapes ---- */
-
-static bool has_keys(const chordal__node *shape, const listed_key *keys, size_t count) {
-    const chordal__group *group = chordal__group_of(shape);
-    if (!shape || group->count != count) return false;
-    for (size_t i = 0; i < count; i++)
-        if (group->slots[i] != keys[i].key) return false;
-    return true;
-}
 
 static void keep_shape(builder *build, chordal__node **slot, chordal__node *shape) {
     if (*slot == shape) return;
@@ -261,35 +314,39 @@ static void keep_shape(builder *build, chordal__node **slot, chordal__node *shap
     chordal__node_unref(build->sink.memory, old);
 }
 
-static int make_shape(builder *build, const listed_key *keys, size_t count, chordal__node **out) {
-    chordal__node *row[CHORDAL__FLAT_MAX];
-    for (size_t i = 0; i < count; i++) row[i] = keys[i].key;
-    *out = chordal__shape_new(build->sink.memory, row, count);
-    if (!*out) return CHORDAL_E_NOMEM;
-    uint32_t again = chordal__shape_duplicate(*out);
+static int make_shape(builder *build, const chordal__key *keys, size_t count, chordal__node **slot) {
+    chordal__node *shape = chordal__shape_new(build->sink.memory, keys, count);
+    if (!shape) return CHORDAL_E_NOMEM;
+    uint32_t again = chordal__shape_duplicate(shape);
+    if (again == count) keep_shape(build, slot, shape);
+    chordal__node_unref(build->sink.memory, shape);
     if (again == count) return 0;
     build->sink.position = keys[again].position;
-    chordal__node_unref(build->sink.memory, *out);
     return CHORDAL_E_DUPLICATE_KEY;
+}
+
+static void begin_shapes(builder *build) {
+    if (build->has_shapes) return;
+    memset(build->by_depth, 0, sizeof build->by_depth);
+    memset(build->by_keys, 0, sizeof build->by_keys);
+    build->has_shapes = true;
 }
 
 /* The shape of the listed keys, remembered for the objects to come. */
 static int find_shape(builder *build, frame *top) {
-    const listed_key *keys = build->keys + top->first_key;
-    size_t count = build->key_count - top->first_key;
-    uint64_t hash = count;
-    for (size_t i = 0; i < count; i++) hash = (hash ^ (uintptr_t)keys[i].key >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    chordal__node **slot = &build->by_keys[hash >> 58], *shape = *slot;
-    if (!has_keys(shape, keys, count)) {
-        int code = make_shape(build, keys, count, &shape);
+    const chordal__key *keys = (chordal__key *)build->keys.items + top->first_key;
+    size_t count = build->keys.count - top->first_key;
+    uint32_t hash = 0;
+    for (size_t i = 0; i < count; i++) hash = hash * 31 + chordal__key_hash(keys[i].data, keys[i].len);
+    begin_shapes(build);
+    chordal__node **slot = &build->by_keys[hash % BY_KEYS];
+    if (!*slot || !chordal__shape_has(*slot, keys, count)) {
+        int code = make_shape(build, keys, count, slot);
         if (code) return code;
-        keep_shape(build, slot, shape);
-        chordal__node_unref(build->sink.memory, shape);
     }
-    keep_shape(build, &top->shape, shape);
-    keep_shape(build, &build->by_depth[(build->frame_count - 1) % SHAPES], shape);
-    while (build->key_count > top->first_key)
-        chordal__node_unref(build->sink.memory, build->keys[--build->key_count].key);
+    keep_shape(build, &top->shape, *slot);
+    keep_shape(build, &build->by_depth[(build->frames.count - 1) % BY_DEPTH], *slot);
+    build->keys.count = top->first_key;
     return 0;
 }
 
@@ -313,8 +370,8 @@ static int sort_entries(builder *build, chordal__node *const *entries, size_t co
 
 static int close_entries(builder *build, const frame *top, chordal__node **out) {
     chordal__memory *memory = build->sink.memory;
-    chordal__node *const *entries = build->values + top->start;
-    size_t count = build->value_count - top->start;
+    chordal__node *const *entries = values_of(build) + top->start;
+    size_t count = build->values.count - top->start;
     size_t size = count * (2 * sizeof(chordal__sort_key) + sizeof(chordal__node *));
     chordal__sort_key *keys = chordal__allocate(memory, size);
     if (!keys) return CHORDAL_E_NOMEM;
@@ -329,9 +386,9 @@ static int close_entries(builder *build, const frame *top, chordal__node **out) 
 static int close_object(builder *build, frame *top, chordal__node **out) {
     if (top->mode == ENTRIES) return close_entries(build, top, out);
     int code = 0;
-    if (top->mode == SHAPED && top->shape && top->count < chordal__group_of(top->shape)->count)
+    if (top->mode == SHAPED && top->shape && top->count < chordal__shape_of(top->shape)->count)
         code = list_shape(build, top);
-    if (!code && top->mode == LISTED && build->key_count > top->first_key)
+    if (!code && top->mode == LISTED && build->keys.count > top->first_key)
         code = find_shape(build, top);
     else if (!code && top->mode == LISTED)
         keep_shape(build, &top->shape, NULL);
@@ -341,7 +398,7 @@ static int close_object(builder *build, frame *top, chordal__node **out) {
 
 static int close_container(chordal__sink *sink) {
     builder *build = builder_of(sink);
-    frame *top = &build->frames[build->frame_count - 1];
+    frame *top = top_frame(build);
     chordal__node *node = NULL;
     int code = 0;
     if (top->mode == ARRAY)
@@ -351,7 +408,8 @@ static int close_container(chordal__sink *sink) {
     if (code) return code;
     if (!node) return CHORDAL_E_NOMEM;
     chordal__node_unref(sink->memory, top->shape);
-    build->frame_count--;
+    build->texts.count = top->first_text;
+    build->frames.count--;
     return put_value(build, node);
 }
 
@@ -360,27 +418,56 @@ static int close_container(chordal__sink *sink) {
 static const chordal__sink_calls calls = {open_container, close_container, put_key,
                                           put_string,     put_number,      put_constant};
 
-static void dispose(builder *build) {
+static void begin_stack(builder *build, row *stack, size_t item_size, size_t capacity) {
+    stack->items = first_of(build, stack);
+    stack->count = 0;
+    stack->capacity = capacity;
+    stack->item_size = item_size;
+}
+
+static void end_stack(builder *build, row *stack) {
+    if (stack->items != first_of(build, stack))
+        chordal__release(build->sink.memory, stack->items, stack->capacity * stack->item_size);
+}
+
+/* The builder is too large to be cleared. */
+static void begin(builder *build, chordal__memory *memory) {
+    build->sink = (chordal__sink){.calls = &calls, .memory = memory};
+    begin_stack(build, &build->values, sizeof *build->first_values,
+                sizeof build->first_values / sizeof *build->first_values);
+    begin_stack(build, &build->texts, sizeof *build->first_texts,
+                sizeof build->first_texts / sizeof *build->first_texts);
+    begin_stack(build, &build->frames, sizeof *build->first_frames,
+                sizeof build->first_frames / sizeof *build->first_frames);
+    begin_stack(build, &build->keys, sizeof *build->first_keys, sizeof build->first_keys / sizeof *build->first_keys);
+    chordal__arena_init(&build->arena, memory);
+    build->has_shapes = false;
+}
+
+static void end(builder *build) {
     chordal__memory *memory = build->sink.memory;
     drop_values(build, 0);
-    while (build->frame_count) chordal__node_unref(memory, build->frames[--build->frame_count].shape);
-    while (build->key_count) chordal__node_unref(memory, build->keys[--build->key_count].key);
-    for (size_t i = 0; i < build->known_capacity; i++) chordal__node_unref(memory, build->known[i].key);
-    for (size_t i = 0; i < SHAPES; i++) {
-        chordal__node_unref(memory, build->by_depth[i]);
-        chordal__node_unref(memory, build->by_keys[i]);
+    while (build->frames.count) {
+        chordal__node_unref(memory, top_frame(build)->shape);
+        build->frames.count--;
     }
-    chordal__release(memory, build->values, build->value_capacity * sizeof *build->values);
-    chordal__release(memory, build->frames, build->frame_capacity * sizeof *build->frames);
-    chordal__release(memory, build->keys, build->key_capacity * sizeof *build->keys);
-    chordal__release(memory, build->known, build->known_capacity * sizeof *build->known);
+    if (build->has_shapes) {
+        for (size_t i = 0; i < BY_DEPTH; i++) chordal__node_unref(memory, build->by_depth[i]);
+        for (size_t i = 0; i < BY_KEYS; i++) chordal__node_unref(memory, build->by_keys[i]);
+    }
+    chordal__arena_dispose(&build->arena);
+    end_stack(build, &build->values);
+    end_stack(build, &build->texts);
+    end_stack(build, &build->frames);
+    end_stack(build, &build->keys);
 }
 
 int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__reader *reader,
                    const chordal__limits *limits, chordal__node **out, chordal_error *error) {
-    builder build = {.sink = {.calls = &calls, .memory = memory}};
+    builder build;
+    begin(&build, memory);
     int code = parse(reader, limits, &build.sink, error);
-    if (!code) *out = build.values[--build.value_count];
-    dispose(&build);
+    if (!code) *out = values_of(&build)[--build.values.count];
+    end(&build);
     return code;
 }

@@ -50,15 +50,16 @@ static int pack_close(chordal__sink *sink) {
     return head->map ? chordal__keys_close(&pack->keys, pack->out->data, &sink->position) : 0;
 }
 
-static int pack_key(chordal__sink *sink, const uint8_t *utf8, size_t len, uint64_t position) {
+static int pack_key(chordal__sink *sink, const chordal__key *key, unsigned flags) {
+    (void)flags;
     packer *pack = packer_of(sink);
-    chordal__pack_write_string(pack->out, utf8, len);
+    chordal__pack_write_string(pack->out, key->data, key->len);
     if (pack->out->failed) return pack->out->failed;
-    return chordal__keys_add(&pack->keys, pack->out->len - len, len, position);
+    return chordal__keys_add(&pack->keys, pack->out->len - key->len, key->len, key->position);
 }
 
-static int pack_string(chordal__sink *sink, const uint8_t *utf8, size_t len, bool ascii) {
-    (void)ascii;
+static int pack_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
+    (void)flags;
     count_member(packer_of(sink));
     chordal__pack_write_string(packer_of(sink)->out, utf8, len);
     return packer_of(sink)->out->failed;
@@ -149,16 +150,17 @@ static int json_close(chordal__sink *sink) {
     return chordal__keys_close(&json->keys, json->base, &sink->position);
 }
 
-static int json_key(chordal__sink *sink, const uint8_t *utf8, size_t len, uint64_t position) {
+static int json_key(chordal__sink *sink, const chordal__key *key, unsigned flags) {
+    (void)flags;
     jsoner *json = jsoner_of(sink);
-    chordal__json_write_string(before_member(json, false), utf8, len);
+    chordal__json_write_string(before_member(json, false), key->data, key->len);
     chordal__buffer_byte(json->out, ':');
     if (json->out->failed) return json->out->failed;
-    return chordal__keys_add(&json->keys, (size_t)(utf8 - json->base), len, position);
+    return chordal__keys_add(&json->keys, (size_t)(key->data - json->base), key->len, key->position);
 }
 
-static int json_string(chordal__sink *sink, const uint8_t *utf8, size_t len, bool ascii) {
-    (void)ascii;
+static int json_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
+    (void)flags;
     chordal__json_write_string(before_member(jsoner_of(sink), true), utf8, len);
     return jsoner_of(sink)->out->failed;
 }

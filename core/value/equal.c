@@ -35,8 +35,7 @@ static bool equal_outside(const chordal__node *a, const chordal__node *b) {
 
 /* Step over the items that two large arrays hold by the same chunks. */
 static void skip_shared(chordal__trail_level *level) {
-    if (level->a->kind != CHORDAL_KIND_ARRAY || level->a->form == CHORDAL__FLAT || level->b->form == CHORDAL__FLAT)
-        return;
+    if (level->a->kind != CHORDAL_KIND_ARRAY || !chordal__is_tree(level->a) || !chordal__is_tree(level->b)) return;
     if (level->leaf && level->place < level->leaf->count) return;
     uint64_t length = chordal__totals_of(level->a)->length;
     const chordal__node *a = chordal__group_of(level->a)->slots[0], *b = chordal__group_of(level->b)->slots[0];

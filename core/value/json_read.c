@@ -172,17 +172,18 @@ static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, siz
 }
 
 /* The string behind the quote at j->at; it lies in the input or in the scratch. */
-static inline int read_string(json *j, const uint8_t **out, size_t *out_len, bool *out_ascii) {
+static inline int read_string(json *j, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
     const uint8_t *from = j->at + 1;
-    *out_ascii = true;
-    const uint8_t *at = skip_text(from, j->end, out_ascii);
-    if (at < j->end && *at == '"' && (*out_ascii || chordal__utf_valid(from, (size_t)(at - from), NULL))) {
+    bool ascii = true;
+    const uint8_t *at = skip_text(from, j->end, &ascii);
+    if (at < j->end && *at == '"' && (ascii || chordal__utf_valid(from, (size_t)(at - from), NULL))) {
         *out = from;
         *out_len = (size_t)(at - from);
+        *out_flags = CHORDAL__STABLE | (ascii ? CHORDAL__ASCII : 0);
         j->at = at + 1;
         return 0;
     }
-    *out_ascii = false;
+    *out_flags = 0;
     return read_hard_string(j, from, out, out_len);
 }
 
@@ -233,9 +234,9 @@ static int read_word(json *j, const char *word, size_t len, unsigned kind) {
 static int read_string_value(json *j) {
     const uint8_t *utf8;
     size_t len;
-    bool ascii;
-    int code = read_string(j, &utf8, &len, &ascii);
-    return code ? code : j->sink->calls->string(j->sink, utf8, len, ascii);
+    unsigned flags;
+    int code = read_string(j, &utf8, &len, &flags);
+    return code ? code : j->sink->calls->string(j->sink, utf8, len, flags);
 }
 
 /* ---- containers ---- */
@@ -260,14 +261,12 @@ static int close_container(json *j) {
 }
 
 static int read_key(json *j) {
-    const uint8_t *utf8;
-    size_t len;
-    bool ascii;
+    unsigned flags;
     skip_space(j);
     if (j->at == j->end || *j->at != '"') return fail_here(j);
-    uint64_t position = (uint64_t)(j->at - j->data);
-    int code = read_string(j, &utf8, &len, &ascii);
-    if (!code) code = j->sink->calls->key(j->sink, utf8, len, position);
+    chordal__key key = {.position = (uint64_t)(j->at - j->data)};
+    int code = read_string(j, &key.data, &key.len, &flags);
+    if (!code) code = j->sink->calls->key(j->sink, &key, flags);
     if (code) return code;
     skip_space(j);
     if (j->at == j->end || *j->at != ':') return fail_here(j);

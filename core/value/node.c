@@ -13,7 +13,6 @@ void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsig
 static size_t size_of_group(unsigned kind, unsigned form, size_t capacity) {
     size_t size = sizeof(chordal__group) + capacity * sizeof(chordal__node *);
     if (kind == CHORDAL__KIND_CHUNK) return form ? size + capacity * sizeof(size_t) : size;
-    if (kind == CHORDAL__KIND_SHAPE) return size + capacity;
     return form == CHORDAL__TREE ? size + sizeof(chordal__totals) : size;
 }
 
@@ -37,7 +36,9 @@ chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind) {
 }
 
 chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity) {
-    chordal__group *copy = chordal__group_new(memory, group->head.kind, group->head.form, capacity);
+    bool lodged = group->head.form == CHORDAL__LODGED && group->head.kind != CHORDAL__KIND_CHUNK;
+    unsigned form = lodged ? CHORDAL__FLAT : group->head.form;
+    chordal__group *copy = chordal__group_new(memory, group->head.kind, form, capacity);
     if (!copy) return NULL;
     copy->head.extent = group->head.extent;
     copy->count = group->count;
@@ -45,9 +46,29 @@ chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__grou
     return copy;
 }
 
+static void leave_lodge(chordal__memory *memory, void *block) {
+    chordal__lodge *lodge = block;
+    if (--lodge->live == 0) chordal__release(memory, lodge, lodge->size);
+}
+
+/* The group is the first lodger, right behind the head. */
+static void *lodge_of_group(chordal__group *group) {
+    return (uint8_t *)group - sizeof(chordal__lodge);
+}
+
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity) {
-    size_t size = size_of_group(group->head.kind, group->head.form, capacity);
-    group = chordal__resize(memory, group, chordal__group_size(group), size);
+    unsigned kind = group->head.kind, form = group->head.form;
+    if (form != CHORDAL__LODGED || kind == CHORDAL__KIND_CHUNK) {
+        group = chordal__resize(memory, group, chordal__group_size(group), size_of_group(kind, form, capacity));
+    } else {
+        chordal__group *lodger = group;
+        group = chordal__group_new(memory, kind, CHORDAL__FLAT, capacity);
+        if (!group) return NULL;
+        group->head.extent = lodger->head.extent;
+        group->count = lodger->count;
+        memcpy(group->slots, lodger->slots, lodger->count * sizeof *lodger->slots);
+        leave_lodge(memory, lodge_of_group(lodger));
+    }
     if (group) group->capacity = capacity;
     return group;
 }
@@ -57,7 +78,7 @@ chordal__node *chordal__edit_begin(chordal__memory *memory, chordal__node *node)
     const chordal__group *group = chordal__group_of(node);
     chordal__group *copy = chordal__group_copy(memory, group, group->capacity);
     if (!copy) return NULL;
-    if (node->form == CHORDAL__TREE) *chordal__totals_of(&copy->head) = *chordal__totals_of(node);
+    if (chordal__is_tree(node)) *chordal__totals_of(&copy->head) = *chordal__totals_of(node);
     return &copy->head;
 }
 
@@ -80,28 +101,38 @@ chordal__node *chordal__node_ref(chordal__node *node) {
 }
 
 static size_t size_of(const chordal__node *node) {
+    const chordal__shape *shape = chordal__shape_of(node);
     switch (node->kind) {
     case CHORDAL_KIND_INTEGER:
     case CHORDAL_KIND_UNSIGNED:
     case CHORDAL_KIND_DOUBLE:
         return sizeof(chordal__scalar);
-    case CHORDAL__KIND_KEY:
-        return offsetof(chordal__key, data) + chordal__key_of(node)->len;
+    case CHORDAL__KIND_SHAPE:
+        return sizeof *shape + shape->count * (sizeof(uint32_t) + 1) + shape->bytes;
     case CHORDAL__KIND_ENTRY:
         return offsetof(chordal__entry, key) + chordal__entry_of(node)->key_len;
     case CHORDAL_KIND_STRING:
-        if (node->form == CHORDAL__FLAT) return offsetof(chordal__text, data) + node->extent;
+        if (!chordal__is_tree(node)) return offsetof(chordal__text, data) + node->extent;
         return chordal__group_size(chordal__group_of(node));
     default:
         return chordal__group_size(chordal__group_of(node));
     }
 }
 
+static void release(chordal__memory *memory, chordal__node *node) {
+    if (node->form != CHORDAL__LODGED || node->kind > CHORDAL_KIND_OBJECT)
+        chordal__release(memory, node, size_of(node));
+    else if (node->kind == CHORDAL_KIND_STRING)
+        leave_lodge(memory, (uint32_t *)(void *)node - node->extent);
+    else
+        leave_lodge(memory, lodge_of_group(chordal__group_of(node)));
+}
+
 /* The first slot of a node that has any. */
 static chordal__node **slots_of(chordal__node *node) {
     if (node->kind == CHORDAL__KIND_ENTRY) return &chordal__entry_of(node)->value;
-    if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_KEY) return NULL;
-    if (node->kind == CHORDAL_KIND_STRING && node->form == CHORDAL__FLAT) return NULL;
+    if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_SHAPE) return NULL;
+    if (node->kind == CHORDAL_KIND_STRING && !chordal__is_tree(node)) return NULL;
     return chordal__group_of(node)->count ? chordal__group_of(node)->slots : NULL;
 }
 
@@ -111,7 +142,7 @@ static chordal__node *bury(chordal__memory *memory, chordal__node *node, chordal
     while (chordal__is_block(node) && --node->references == 0) {
         chordal__node **slots = slots_of(node);
         if (!slots) {
-            chordal__release(memory, node, size_of(node));
+            release(memory, node);
             break;
         }
         chordal__node *first = *slots;
@@ -130,7 +161,7 @@ void chordal__node_unref(chordal__memory *memory, chordal__node *node) {
             dead = bury(memory, group->slots[--group->count], dead);
         } else {
             chordal__node *next = *slots_of(dead);
-            chordal__release(memory, dead, size_of(dead));
+            release(memory, dead);
             dead = next;
         }
     }
@@ -184,7 +215,7 @@ void chordal__node_get_number(const chordal__node *node, chordal__number *out) {
 
 uint64_t chordal__node_length(const chordal__node *node) {
     if (!chordal__is_block(node) || node->kind < CHORDAL_KIND_STRING) return 0;
-    if (node->form == CHORDAL__TREE) return chordal__totals_of(node)->length;
+    if (chordal__is_tree(node)) return chordal__totals_of(node)->length;
     if (node->kind == CHORDAL_KIND_STRING) return chordal__text_of(node)->units;
     return chordal__group_of(node)->count - (node->kind == CHORDAL_KIND_OBJECT);
 }

@@ -1,22 +1,23 @@
 /* node.h: how values lie in memory; for the files of this room alone.
  *
  * Null, booleans and small integers are no blocks: they are the pointer itself, told by its low bits. Every other node
- * is a counted block. A container is a group: a row of slots that own what they point to. Small arrays and objects are
- * one group; larger ones, and long strings, are a tree of chunks (tree.c). Besides values there are four kinds of
- * blocks that only containers own: keys, shapes, entries and chunks. */
+ * is counted. A container is a group: a row of slots that own what they point to. Small arrays and objects are one
+ * group; larger ones, and long strings, are a tree of chunks (tree.c). Besides values there are three kinds of nodes
+ * that only containers own: shapes, entries and chunks. A reader lays a small container and its short strings into one
+ * block, a lodge, which is given back when all of its lodgers are gone. */
 #ifndef CHORDAL_CORE_VALUE_NODE_H
 #define CHORDAL_CORE_VALUE_NODE_H
 
 #include "value/value.h"
 
 enum {
-    CHORDAL__KIND_KEY = 16,   /* chordal__key: the text of a key that small objects share */
-    CHORDAL__KIND_SHAPE = 17, /* a group of keys in their order, then a byte of each key's hash */
-    CHORDAL__KIND_ENTRY = 18, /* chordal__entry: a member of a large object */
-    CHORDAL__KIND_CHUNK = 19  /* a group of a tree; form is its level, 0 a leaf; an inner one has sizes behind */
+    CHORDAL__KIND_SHAPE = 16, /* chordal__shape: the keys of small objects */
+    CHORDAL__KIND_ENTRY = 17, /* chordal__entry: a member of a large object */
+    CHORDAL__KIND_CHUNK = 18  /* a group of a tree; form is its level, 0 a leaf; an inner one has sizes behind */
 };
 
-enum { CHORDAL__FLAT = 0, CHORDAL__TREE = 1 };
+/* LODGED: flat, and in a lodge. */
+enum { CHORDAL__FLAT = 0, CHORDAL__TREE = 1, CHORDAL__LODGED = 2 };
 
 #define CHORDAL__FLAT_MAX 64    /* members of a flat array or object */
 #define CHORDAL__TEXT_MAX 2036  /* bytes of a flat string */
@@ -26,7 +27,7 @@ struct chordal__node {
     uint32_t references;
     uint8_t kind;
     uint8_t form;
-    uint16_t extent; /* nesting of a container; room for bytes in a flat string */
+    uint16_t extent; /* nesting of a container; of a flat string its room in bytes, or its place in words in a lodge */
 };
 
 typedef struct chordal__scalar {
@@ -44,11 +45,21 @@ typedef struct chordal__text { /* a flat string */
     uint8_t data[];
 } chordal__text;
 
-typedef struct chordal__key {
+typedef struct chordal__shape {
     chordal__node head;
-    uint32_t len;
-    uint8_t data[];
+    uint32_t count, bytes; /* keys, and the bytes of them all */
+    uint32_t ends[];       /* where each key ends in the text; then a byte of each key's hash; then the text */
+} chordal__shape;
+
+typedef struct chordal__key {
+    const uint8_t *data;
+    size_t len;
+    uint64_t position; /* in what is read */
 } chordal__key;
+
+typedef struct chordal__lodge {
+    uint32_t live, size; /* lodgers, bytes */
+} chordal__lodge;
 
 typedef struct chordal__entry {
     chordal__node head;
@@ -80,8 +91,8 @@ static inline chordal__group *chordal__group_of(const chordal__node *node) {
 static inline chordal__text *chordal__text_of(const chordal__node *node) {
     return (chordal__text *)(uintptr_t)node;
 }
-static inline chordal__key *chordal__key_of(const chordal__node *node) {
-    return (chordal__key *)(uintptr_t)node;
+static inline chordal__shape *chordal__shape_of(const chordal__node *node) {
+    return (chordal__shape *)(uintptr_t)node;
 }
 static inline chordal__entry *chordal__entry_of(const chordal__node *node) {
     return (chordal__entry *)(uintptr_t)node;
@@ -89,8 +100,16 @@ static inline chordal__entry *chordal__entry_of(const chordal__node *node) {
 static inline chordal__totals *chordal__totals_of(const chordal__node *node) {
     return (chordal__totals *)(void *)&chordal__group_of(node)->slots[2];
 }
-static inline uint8_t *chordal__tags_of(const chordal__group *shape) {
-    return (uint8_t *)(uintptr_t)&shape->slots[shape->capacity];
+static inline bool chordal__is_tree(const chordal__node *node) {
+    return node->form == CHORDAL__TREE;
+}
+static inline uint8_t *chordal__tags_of(const chordal__shape *shape) {
+    return (uint8_t *)(uintptr_t)&shape->ends[shape->count];
+}
+static inline chordal__key chordal__shape_key(const chordal__node *node, size_t place) {
+    const chordal__shape *shape = chordal__shape_of(node);
+    uint32_t start = place ? shape->ends[place - 1] : 0;
+    return (chordal__key){.data = chordal__tags_of(shape) + shape->count + start, .len = shape->ends[place] - start};
 }
 static inline chordal__node *chordal__constant(unsigned kind) {
     return (chordal__node *)(uintptr_t)(kind << 2 | 2);
@@ -110,7 +129,8 @@ chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind);
 size_t chordal__group_size(const chordal__group *group);
 /* A group of the same form with `capacity`, its slots referenced once more. */
 chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity);
-/* Resize a group without other owners; sizes and tags behind the slots are not kept. NULL leaves it. */
+/* Resize a group without other owners, out of its lodge when it is in one; sizes behind the slots are not kept. NULL
+ * leaves it. */
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity);
 /* To change a container: itself when it has no other owner, else a copy; NULL: no memory. The end of the change: the
  * copy or the original is given back. */
@@ -157,18 +177,17 @@ chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size
 chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
 
 /* ---- shape.c ---- */
-uint32_t chordal__key_hash(const void *key, size_t len);
-chordal__node *chordal__key_new(chordal__memory *memory, const void *key, size_t len);
-static inline bool chordal__key_is(const chordal__node *node, const void *key, size_t len) {
-    const chordal__key *have = chordal__key_of(node);
-    return have->len == len && memcmp(have->data, key, len) == 0;
+static inline bool chordal__key_is(chordal__key key, const void *data, size_t len) {
+    return key.len == len && memcmp(key.data, data, len) == 0;
 }
-/* Refs the keys. */
-chordal__node *chordal__shape_new(chordal__memory *memory, chordal__node *const *keys, size_t count);
+uint32_t chordal__key_hash(const void *key, size_t len);
+chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *keys, size_t count);
 /* The place of a key, or the number of keys. `shape` may be NULL. */
 uint32_t chordal__shape_find(const chordal__node *shape, const void *key, size_t len);
 /* The place of the first key that was there before, or the number of keys. */
 uint32_t chordal__shape_duplicate(const chordal__node *shape);
+/* Whether these are its keys in this order. */
+bool chordal__shape_has(const chordal__node *shape, const chordal__key *keys, size_t count);
 /* Let a flat object share the shape of another when the keys are the same; its value stays. */
 void chordal__shape_share(chordal__memory *memory, chordal__node *object, const chordal__node *like);
 
@@ -195,13 +214,15 @@ typedef struct chordal__sort_key {
 bool chordal__keys_sort(chordal__sort_key *keys, chordal__sort_key *spare, size_t count, size_t *out_again);
 
 /* ---- the events of a reader (json_read.c, pack_read.c) and who takes them (build.c, convert.c) ---- */
+/* ASCII: no byte is above 0x7f, else it is not known. STABLE: the bytes lie in the input and not in a scratch. */
+enum { CHORDAL__ASCII = 1, CHORDAL__STABLE = 2 };
+
 typedef struct chordal__sink chordal__sink;
 typedef struct chordal__sink_calls {
     int (*open)(chordal__sink *sink, bool object, size_t count); /* count: 0 when it is not known */
     int (*close)(chordal__sink *sink);
-    /* ascii: all bytes are below 0x80; false: it is not known */
-    int (*key)(chordal__sink *sink, const uint8_t *utf8, size_t len, uint64_t position);
-    int (*string)(chordal__sink *sink, const uint8_t *utf8, size_t len, bool ascii);
+    int (*key)(chordal__sink *sink, const chordal__key *key, unsigned flags);
+    int (*string)(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags);
     int (*number)(chordal__sink *sink, const chordal__number *number);
     int (*constant)(chordal__sink *sink, unsigned kind);
 } chordal__sink_calls;
@@ -223,6 +244,17 @@ int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__read
                    const chordal__limits *limits, chordal__node **out, chordal_error *error);
 
 /* ---- walk.c ---- */
+/* As walk_next, with flat containers inline. */
+static inline chordal__node *chordal__next_member(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len) {
+    const chordal__group *group = chordal__group_of(walk->container);
+    if (chordal__is_tree(&group->head)) return chordal__walk_next(walk, out_key, out_key_len);
+    if (group->head.kind == CHORDAL_KIND_ARRAY) return walk->index < group->count ? group->slots[walk->index++] : NULL;
+    if (walk->index + 1 >= group->count) return NULL;
+    chordal__key key = chordal__shape_key(group->slots[0], (size_t)walk->index);
+    *out_key = key.data;
+    *out_key_len = key.len;
+    return group->slots[++walk->index];
+}
 /* A writer for a container; `walks` has one for each level of its nesting. */
 typedef void chordal__write_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks);
 void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, chordal__write_container *write);

@@ -47,7 +47,7 @@ static size_t find_sequence(const chordal__node *object, uint64_t sequence) {
 
 chordal__node *chordal__node_get(const chordal__node *object, const void *key, size_t key_len) {
     const chordal__group *group = chordal__group_of(object);
-    if (object->form == CHORDAL__FLAT) {
+    if (!chordal__is_tree(object)) {
         uint32_t at = chordal__shape_find(group->slots[0], key, key_len);
         return at + 1 < group->count ? group->slots[at + 1] : NULL;
     }
@@ -60,10 +60,10 @@ bool chordal__node_member(const chordal__node *object, uint64_t index, const uin
                           chordal__node **out) {
     if (index >= chordal__node_length(object)) return false;
     const chordal__group *group = chordal__group_of(object);
-    if (object->form == CHORDAL__FLAT) {
-        const chordal__key *key = chordal__key_of(chordal__group_of(group->slots[0])->slots[index]);
-        *out_key = key->data;
-        *out_key_len = key->len;
+    if (!chordal__is_tree(object)) {
+        chordal__key key = chordal__shape_key(group->slots[0], (size_t)index);
+        *out_key = key.data;
+        *out_key_len = key.len;
         *out = group->slots[index + 1];
     } else {
         chordal__entry *entry = chordal__entry_of(chordal__tree_at(group->slots[0], (size_t)index));
@@ -83,23 +83,20 @@ static void set_shape(chordal__memory *memory, chordal__group *group, chordal__n
 }
 
 static chordal__node *shape_with(chordal__memory *memory, const chordal__node *shape, const void *key, size_t len) {
-    chordal__node *keys[CHORDAL__FLAT_MAX], *last = chordal__key_new(memory, key, len);
-    if (!last) return NULL;
-    uint32_t count = shape ? chordal__group_of(shape)->count : 0;
-    if (count) memcpy(keys, chordal__group_of(shape)->slots, count * sizeof *keys);
-    keys[count] = last;
-    chordal__node *made = chordal__shape_new(memory, keys, count + 1);
-    chordal__node_unref(memory, last);
-    return made;
+    chordal__key keys[CHORDAL__FLAT_MAX];
+    uint32_t count = shape ? chordal__shape_of(shape)->count : 0;
+    for (uint32_t i = 0; i < count; i++) keys[i] = chordal__shape_key(shape, i);
+    keys[count] = (chordal__key){.data = key, .len = len};
+    return chordal__shape_new(memory, keys, count + 1);
 }
 
 /* NULL in *out for the shape without keys. */
 static bool shape_without(chordal__memory *memory, const chordal__node *shape, uint32_t place, chordal__node **out) {
-    chordal__node *keys[CHORDAL__FLAT_MAX];
+    chordal__key keys[CHORDAL__FLAT_MAX];
     uint32_t count = 0;
     *out = NULL;
-    for (uint32_t i = 0; i < chordal__group_of(shape)->count; i++)
-        if (i != place) keys[count++] = chordal__group_of(shape)->slots[i];
+    for (uint32_t i = 0; i < chordal__shape_of(shape)->count; i++)
+        if (i != place) keys[count++] = chordal__shape_key(shape, i);
     if (count == 0) return true;
     *out = chordal__shape_new(memory, keys, count);
     return *out != NULL;
@@ -168,17 +165,18 @@ chordal__node *chordal__object_of_entries(chordal__memory *memory, chordal__node
 }
 
 static chordal__node *tree_of_flat(chordal__memory *memory, const chordal__node *object) {
-    const chordal__group *group = chordal__group_of(object), *shape = chordal__group_of(group->slots[0]);
+    const chordal__group *group = chordal__group_of(object);
+    const chordal__shape *shape = chordal__shape_of(group->slots[0]);
     chordal__node *entries[CHORDAL__FLAT_MAX], *sorted[CHORDAL__FLAT_MAX], *made = NULL;
     chordal__sort_key keys[CHORDAL__FLAT_MAX], spare[CHORDAL__FLAT_MAX];
     uint32_t count = 0;
     size_t again;
     for (; count < shape->count; count++) {
-        const chordal__key *key = chordal__key_of(shape->slots[count]);
-        entries[count] = chordal__entry_new(memory, key->data, key->len, count);
+        chordal__key key = chordal__shape_key(group->slots[0], count);
+        entries[count] = chordal__entry_new(memory, key.data, key.len, count);
         if (!entries[count]) break;
         chordal__entry_of(entries[count])->value = chordal__node_ref(group->slots[count + 1]);
-        keys[count] = (chordal__sort_key){.data = key->data, .len = key->len, .index = count};
+        keys[count] = (chordal__sort_key){.data = key.data, .len = key.len, .index = count};
     }
     if (count == shape->count) {
         chordal__keys_sort(keys, spare, count, &again);
@@ -272,7 +270,7 @@ static bool put_flat(chordal__memory *memory, chordal__node *object, uint32_t pl
 
 chordal__node *chordal__node_put(chordal__memory *memory, chordal__node *object, const void *key, size_t key_len,
                                  chordal__node *value, chordal__node **still) {
-    bool flat = object->form == CHORDAL__FLAT;
+    bool flat = !chordal__is_tree(object);
     uint32_t place = 0, count = (uint32_t)chordal__node_length(object);
     if (flat) place = chordal__shape_find(chordal__group_of(object)->slots[0], key, key_len);
     if (flat && place == count && count < CHORDAL__FLAT_MAX)
@@ -283,8 +281,8 @@ chordal__node *chordal__node_put(chordal__memory *memory, chordal__node *object,
         *still = object;
         return NULL;
     }
-    bool done = work->form == CHORDAL__FLAT ? put_flat(memory, work, place, value)
-                                            : put_tree(memory, work, key, key_len, value);
+    bool done =
+        !chordal__is_tree(work) ? put_flat(memory, work, place, value) : put_tree(memory, work, key, key_len, value);
     return chordal__edit_end(memory, object, work, done, still);
 }
 
@@ -296,7 +294,7 @@ chordal__node *chordal__node_remove(chordal__memory *memory, chordal__node *obje
         return NULL;
     }
     bool done;
-    if (work->form == CHORDAL__FLAT)
+    if (!chordal__is_tree(work))
         done = remove_flat(memory, work, chordal__shape_find(chordal__group_of(work)->slots[0], key, key_len));
     else
         done = remove_tree(memory, work, key, key_len);

@@ -113,7 +113,7 @@ static int read_text(pack *p, uint64_t len, const uint8_t **out) {
 static int read_string(pack *p, uint64_t len) {
     const uint8_t *text = NULL;
     int code = read_text(p, len, &text);
-    return code || !p->sink ? code : p->sink->calls->string(p->sink, text, (size_t)len, false);
+    return code || !p->sink ? code : p->sink->calls->string(p->sink, text, (size_t)len, CHORDAL__STABLE);
 }
 
 /* ---- containers ---- */
@@ -141,7 +141,9 @@ static int read_key(pack *p) {
         return CHORDAL_E_SYNTAX;
     }
     code = read_text(p, len, &text);
-    return code || !p->sink ? code : p->sink->calls->key(p->sink, text, (size_t)len, (uint64_t)(from - p->data));
+    if (code || !p->sink) return code;
+    chordal__key key = {text, (size_t)len, (uint64_t)(from - p->data)};
+    return p->sink->calls->key(p->sink, &key, CHORDAL__STABLE);
 }
 
 static int read_value(pack *p) {

@@ -16,74 +16,83 @@ uint32_t chordal__key_hash(const void *key, size_t len) {
     return (uint32_t)((hash ^ hash >> 29) * factor >> 32);
 }
 
-chordal__node *chordal__key_new(chordal__memory *memory, const void *data, size_t len) {
-    if (len > UINT32_MAX) return NULL;
-    chordal__key *key = chordal__allocate(memory, offsetof(chordal__key, data) + len);
-    if (!key) return NULL;
-    chordal__head_init(&key->head, CHORDAL__KIND_KEY, CHORDAL__FLAT, 1);
-    key->len = (uint32_t)len;
-    if (len) memcpy(key->data, data, len);
-    return (chordal__node *)key;
-}
-
 static uint8_t tag_of(const void *key, size_t len) {
     return (uint8_t)(chordal__key_hash(key, len) >> 24);
 }
 
-chordal__node *chordal__shape_new(chordal__memory *memory, chordal__node *const *keys, size_t count) {
-    chordal__group *shape = chordal__group_new(memory, CHORDAL__KIND_SHAPE, CHORDAL__FLAT, (uint32_t)count);
-    if (!shape) return NULL;
-    shape->count = (uint32_t)count;
+static size_t bytes_of(const chordal__key *keys, size_t count) {
+    size_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        const chordal__key *key = chordal__key_of(keys[i]);
-        shape->slots[i] = chordal__node_ref(keys[i]);
-        chordal__tags_of(shape)[i] = tag_of(key->data, key->len);
+        if (keys[i].len > UINT32_MAX - bytes) return SIZE_MAX;
+        bytes += keys[i].len;
     }
-    return &shape->head;
+    return bytes;
+}
+
+chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *keys, size_t count) {
+    size_t bytes = bytes_of(keys, count), head = sizeof(chordal__shape) + count * (sizeof(uint32_t) + 1);
+    chordal__shape *shape = bytes < SIZE_MAX - head ? chordal__allocate(memory, head + bytes) : NULL;
+    if (!shape) return NULL;
+    chordal__head_init(&shape->head, CHORDAL__KIND_SHAPE, CHORDAL__FLAT, 1);
+    shape->count = (uint32_t)count;
+    shape->bytes = (uint32_t)bytes;
+    uint8_t *tags = chordal__tags_of(shape), *text = tags + count;
+    uint32_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].len) memcpy(text + end, keys[i].data, keys[i].len);
+        tags[i] = tag_of(keys[i].data, keys[i].len);
+        shape->ends[i] = end += (uint32_t)keys[i].len;
+    }
+    return (chordal__node *)shape;
 }
 
 uint32_t chordal__shape_find(const chordal__node *node, const void *key, size_t len) {
     if (!node) return 0;
-    const chordal__group *shape = chordal__group_of(node);
+    const chordal__shape *shape = chordal__shape_of(node);
     uint32_t i = 0;
     if (shape->count <= 6) {
-        while (i < shape->count && !chordal__key_is(shape->slots[i], key, len)) i++;
+        while (i < shape->count && !chordal__key_is(chordal__shape_key(node, i), key, len)) i++;
         return i;
     }
     const uint8_t *tags = chordal__tags_of(shape), tag = tag_of(key, len);
-    while (i < shape->count && (tags[i] != tag || !chordal__key_is(shape->slots[i], key, len))) i++;
+    while (i < shape->count && (tags[i] != tag || !chordal__key_is(chordal__shape_key(node, i), key, len))) i++;
     return i;
 }
 
 uint32_t chordal__shape_duplicate(const chordal__node *node) {
-    const chordal__group *shape = chordal__group_of(node);
+    const chordal__shape *shape = chordal__shape_of(node);
     const uint8_t *tags = chordal__tags_of(shape);
-    for (uint32_t i = 1; i < shape->count; i++) {
-        const chordal__key *key = chordal__key_of(shape->slots[i]);
-        for (uint32_t j = 0; j < i; j++)
-            if (tags[i] == tags[j] && chordal__key_is(shape->slots[j], key->data, key->len)) return i;
-    }
+    for (uint32_t i = 1; i < shape->count; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            if (tags[i] != tags[j]) continue;
+            chordal__key key = chordal__shape_key(node, i);
+            if (chordal__key_is(chordal__shape_key(node, j), key.data, key.len)) return i;
+        }
     return shape->count;
 }
 
-static bool same_keys(const chordal__group *a, const chordal__group *b) {
-    if (a->count != b->count || memcmp(chordal__tags_of(a), chordal__tags_of(b), a->count) != 0) return false;
-    for (uint32_t i = 0; i < a->count; i++) {
-        const chordal__key *key = chordal__key_of(a->slots[i]);
-        if (!chordal__key_is(b->slots[i], key->data, key->len)) return false;
-    }
+bool chordal__shape_has(const chordal__node *shape, const chordal__key *keys, size_t count) {
+    if (chordal__shape_of(shape)->count != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!chordal__key_is(chordal__shape_key(shape, i), keys[i].data, keys[i].len)) return false;
     return true;
 }
 
+/* All but the head of a shape tells its keys. */
+static bool same_keys(const chordal__shape *a, const chordal__shape *b) {
+    size_t size = a->count * (sizeof(uint32_t) + 1) + a->bytes;
+    return a->count == b->count && a->bytes == b->bytes && memcmp(a->ends, b->ends, size) == 0;
+}
+
 static bool has_shape(const chordal__node *node) {
-    return chordal__is_block(node) && node->kind == CHORDAL_KIND_OBJECT && node->form == CHORDAL__FLAT &&
+    return chordal__is_block(node) && node->kind == CHORDAL_KIND_OBJECT && !chordal__is_tree(node) &&
            chordal__group_of(node)->slots[0];
 }
 
 void chordal__shape_share(chordal__memory *memory, chordal__node *object, const chordal__node *like) {
     if (!has_shape(object) || !has_shape(like)) return;
     chordal__node **slot = &chordal__group_of(object)->slots[0], *shape = chordal__group_of(like)->slots[0];
-    if (*slot == shape || !same_keys(chordal__group_of(*slot), chordal__group_of(shape))) return;
+    if (*slot == shape || !same_keys(chordal__shape_of(*slot), chordal__shape_of(shape))) return;
     chordal__node_unref(memory, *slot);
     *slot = chordal__node_ref(shape);
 }

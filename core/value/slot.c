@@ -16,7 +16,7 @@ int chordal__node_slot_at(chordal__memory *memory, chordal__node **slot, uint64_
     if (index >= chordal__node_length(*slot)) return CHORDAL_E_NOT_FOUND;
     if (!own_container(memory, slot, depth)) return CHORDAL_E_NOMEM;
     chordal__group *group = chordal__group_of(*slot);
-    if ((*slot)->form == CHORDAL__FLAT)
+    if (!chordal__is_tree(*slot))
         *out = &group->slots[index];
     else
         *out = chordal__tree_own(memory, &group->slots[0], (size_t)index);
@@ -26,7 +26,7 @@ int chordal__node_slot_at(chordal__memory *memory, chordal__node **slot, uint64_
 int chordal__node_slot_get(chordal__memory *memory, chordal__node **slot, const void *key, size_t key_len,
                            uint32_t depth, chordal__node ***out) {
     const chordal__group *group = chordal__group_of(*slot);
-    bool flat = (*slot)->form == CHORDAL__FLAT, found;
+    bool flat = !chordal__is_tree(*slot), found;
     size_t place;
     if (flat) {
         place = chordal__shape_find(group->slots[0], key, key_len);

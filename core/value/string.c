@@ -76,12 +76,12 @@ chordal__node *chordal__node_string(chordal__memory *memory, const void *utf8, s
 /* ---- reading ---- */
 
 uint64_t chordal__node_string_bytes(const chordal__node *node) {
-    return node->form == CHORDAL__TREE ? chordal__totals_of(node)->other : chordal__text_of(node)->bytes;
+    return chordal__is_tree(node) ? chordal__totals_of(node)->other : chordal__text_of(node)->bytes;
 }
 
 bool chordal__node_string_piece(const chordal__node *node, uint64_t *at, const uint8_t **out_data, size_t *out_len) {
     const chordal__text *text;
-    if (node->form == CHORDAL__FLAT) {
+    if (!chordal__is_tree(node)) {
         text = chordal__text_of(node);
         if (*at || text->bytes == 0) return false;
     } else {
@@ -163,7 +163,7 @@ static chordal__node *append_flat(chordal__memory *memory, chordal__node *node, 
                                   chordal__node **still) {
     const chordal__text *text = chordal__text_of(node);
     size_t size = text->bytes - add->cut + add->bytes;
-    if (node->references == 1 && size <= CHORDAL__TEXT_MAX) {
+    if (node->references == 1 && node->form == CHORDAL__FLAT && size <= CHORDAL__TEXT_MAX) {
         if (extend_text(memory, &node, add)) return node;
         *still = node;
         return NULL;
@@ -218,7 +218,7 @@ static bool append_rope(chordal__memory *memory, chordal__node *node, const addi
 chordal__node *chordal__node_append(chordal__memory *memory, chordal__node *string, const void *utf8, size_t len,
                                     chordal__node **still) {
     if (len == 0) return string;
-    if (string->form == CHORDAL__FLAT) {
+    if (!chordal__is_tree(string)) {
         addition add = addition_of(chordal__text_of(string), utf8, len);
         return append_flat(memory, string, &add, still);
     }
@@ -305,7 +305,7 @@ static bool drop_rope(chordal__memory *memory, chordal__node *node, uint64_t uni
 chordal__node *chordal__node_drop_front(chordal__memory *memory, chordal__node *string, uint64_t units,
                                         chordal__node **still) {
     if (units == 0) return string;
-    if (string->form == CHORDAL__FLAT) return drop_flat(memory, string, units, still);
+    if (!chordal__is_tree(string)) return drop_flat(memory, string, units, still);
     if (units == chordal__node_length(string)) {
         chordal__node *empty = chordal__text_new(memory, NULL, 0, 0);
         return chordal__edit_end(memory, string, empty ? empty : string, empty != NULL, still);

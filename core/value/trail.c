@@ -3,13 +3,13 @@
 
 /* The slot of the flat object's key that follows the one at slot `at` in their order (0: the first); 0: none. */
 static uint32_t next_key(const chordal__group *object, uint32_t at) {
-    chordal__node *const *keys = object->count > 1 ? chordal__group_of(object->slots[0])->slots : NULL;
-    const chordal__key *after = at ? chordal__key_of(keys[at - 1]) : NULL, *best = NULL;
+    chordal__key best = {0}, after = {0};
     uint32_t found = 0;
+    if (at) after = chordal__shape_key(object->slots[0], at - 1);
     for (uint32_t i = 1; i < object->count; i++) {
-        const chordal__key *key = chordal__key_of(keys[i - 1]);
-        if (after && chordal__key_compare(key->data, key->len, after->data, after->len) <= 0) continue;
-        if (best && chordal__key_compare(key->data, key->len, best->data, best->len) > 0) continue;
+        chordal__key key = chordal__shape_key(object->slots[0], i - 1);
+        if (at && chordal__key_compare(key.data, key.len, after.data, after.len) <= 0) continue;
+        if (found && chordal__key_compare(key.data, key.len, best.data, best.len) > 0) continue;
         best = key;
         found = i;
     }
@@ -25,22 +25,22 @@ static void take_item(const chordal__node *container, uint32_t at, const chordal
                       chordal__trail_step *out) {
     out->a = item;
     if (container->kind == CHORDAL_KIND_ARRAY) return;
-    if (container->form == CHORDAL__TREE) {
+    if (chordal__is_tree(container)) {
         const chordal__entry *entry = chordal__entry_of(item);
         out->key = entry->key;
         out->key_len = entry->key_len;
         out->a = entry->value;
         return;
     }
-    const chordal__key *key = chordal__key_of(chordal__group_of(chordal__group_of(container)->slots[0])->slots[at - 1]);
-    out->key = key->data;
-    out->key_len = key->len;
+    chordal__key key = chordal__shape_key(chordal__group_of(container)->slots[0], at - 1);
+    out->key = key.data;
+    out->key_len = key.len;
 }
 
 static const chordal__node *partner_of(const chordal__trail_level *level, const chordal__trail_step *step) {
     const chordal__group *a = chordal__group_of(level->a), *b = chordal__group_of(level->b);
     if (level->a->kind == CHORDAL_KIND_ARRAY) return chordal__node_at(level->b, level->at - 1);
-    if (level->a->form == CHORDAL__FLAT && level->b->form == CHORDAL__FLAT && a->slots[0] == b->slots[0])
+    if (!chordal__is_tree(level->a) && !chordal__is_tree(level->b) && a->slots[0] == b->slots[0])
         return b->slots[level->at];
     return chordal__node_get(level->b, step->key, step->key_len);
 }
@@ -49,7 +49,7 @@ static const chordal__node *partner_of(const chordal__trail_level *level, const 
 static void present(const chordal__trail *trail, const chordal__trail_level *level, chordal__trail_step *out) {
     const chordal__node *a = level->a;
     const chordal__node *item;
-    if (a->form == CHORDAL__TREE)
+    if (chordal__is_tree(a))
         item = chordal__tree_at(tree_of(trail, a), level->at - 1);
     else
         item = chordal__group_of(a)->slots[a->kind == CHORDAL_KIND_OBJECT ? level->at : level->at - 1];
@@ -82,7 +82,7 @@ static bool next_in_group(const chordal__trail *trail, chordal__trail_level *lev
 
 bool chordal__trail_next(chordal__trail *trail, chordal__trail_step *out) {
     chordal__trail_level *level = chordal__trail_top(trail);
-    bool more = level->a->form == CHORDAL__TREE ? next_in_tree(trail, level, out) : next_in_group(trail, level, out);
+    bool more = chordal__is_tree(level->a) ? next_in_tree(trail, level, out) : next_in_group(trail, level, out);
     if (more) out->b = level->b ? partner_of(level, out) : NULL;
     return more;
 }

@@ -5,19 +5,9 @@ void chordal__walk_begin(chordal__walk *walk, const chordal__node *container) {
     *walk = (chordal__walk){.container = container};
 }
 
-static chordal__node *next_flat(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len) {
-    const chordal__group *group = chordal__group_of(walk->container);
-    if (group->head.kind == CHORDAL_KIND_ARRAY) return walk->index < group->count ? group->slots[walk->index++] : NULL;
-    if (walk->index + 1 >= group->count) return NULL;
-    const chordal__key *key = chordal__key_of(chordal__group_of(group->slots[0])->slots[walk->index]);
-    *out_key = key->data;
-    *out_key_len = key->len;
-    return group->slots[++walk->index];
-}
-
 chordal__node *chordal__walk_next(chordal__walk *walk, const uint8_t **out_key, size_t *out_key_len) {
     const chordal__node *container = walk->container;
-    if (container->form == CHORDAL__FLAT) return next_flat(walk, out_key, out_key_len);
+    if (!chordal__is_tree(container)) return chordal__next_member(walk, out_key, out_key_len);
     const chordal__group *leaf = walk->leaf;
     if (!leaf || walk->place >= leaf->count) {
         if (walk->index >= chordal__totals_of(container)->length) return NULL;
