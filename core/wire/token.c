@@ -215,25 +215,30 @@ static int open_container(extent *scan, bool object) {
     return object ? FIRST_KEY : FIRST_VALUE;
 }
 
-static void scan_digits(chordal__reader *in) {
-    if (!is_digit(here(in))) chordal__token_unexpected(in);
-    while (is_digit(here(in))) in->at++;
+/* A number that is malformed is named by its first byte. */
+static void scan_digits(chordal__reader *in, const uint8_t *start) {
+    if (in->at == in->end)
+        chordal__token_unexpected(in);
+    else if (!is_digit(*in->at))
+        chordal__token_fail(in, CHORDAL_E_SYNTAX, start);
+    while (!in->failed && is_digit(here(in))) in->at++;
 }
 
 static void scan_number(chordal__reader *in) {
+    const uint8_t *start = in->at;
     if (here(in) == '-') in->at++;
     if (here(in) == '0')
         in->at++;
     else
-        scan_digits(in);
+        scan_digits(in, start);
     if (!in->failed && here(in) == '.') {
         in->at++;
-        scan_digits(in);
+        scan_digits(in, start);
     }
     if (!in->failed && (here(in) | 0x20) == 'e') {
         in->at++;
         if (here(in) == '+' || here(in) == '-') in->at++;
-        scan_digits(in);
+        scan_digits(in, start);
     }
 }
 
