@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -14,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TOOL = ROOT / "build" / "release" / "chordal"
 TIMEOUT = 120
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "python")}
 
 PROGRAMS = {
     "c": ([TOOL, "provide"], [TOOL, "check-holder"]),
@@ -62,7 +64,8 @@ def expected():
 
 
 def start(command):
-    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    words = [str(word) for word in command]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=ENVIRONMENT)
 
 
 def read_line(process, what):
@@ -106,7 +109,7 @@ def page_folder(folder):
 
 def hold(holder, address, name):
     command = [str(word) for word in [*PROGRAMS[holder][1], address, name]]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT, cwd=ROOT)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT, cwd=ROOT, env=ENVIRONMENT)
     if done.returncode:
         raise RuntimeError(f"exit code {done.returncode}")
     return json.loads(done.stdout.splitlines()[-1])

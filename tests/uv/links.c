@@ -63,6 +63,14 @@ TEST(over_pipe) {
     CHECK_INT(copied, 0);
 }
 
+static uint64_t peer_digest(peer *self) {
+    chordal_value *value = NULL;
+    if (chordal_reference_value(self->host, self->reference, 0, &value, NULL)) return 0;
+    uint64_t digest = chordal_value_digest(value);
+    chordal_value_unref(value);
+    return digest;
+}
+
 /* ---- large frames, both ways, in many pieces of the transport ---- */
 
 static bool has_20_results(void *context) {

@@ -149,14 +149,6 @@ static void peer_add(peer *self, const char *text) {
         CHECK_FAIL("call: %s", error.detail);
 }
 
-static uint64_t peer_digest(peer *self) {
-    chordal_value *value = NULL;
-    if (chordal_reference_value(self->host, self->reference, 0, &value, NULL)) return 0;
-    uint64_t digest = chordal_value_digest(value);
-    chordal_value_unref(value);
-    return digest;
-}
-
 /* Units of the list's text, as the reference has it. */
 static uint64_t peer_length(peer *self) {
     chordal_value *value = NULL;
