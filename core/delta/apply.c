@@ -130,12 +130,12 @@ static int run_truncate(const apply_task *task, chordal__node **slot) {
     return settle(task, slot, chordal__node_drop_front(task->memory, *slot, units, &still), &still);
 }
 
-static int splice(const apply_task *task, chordal__node **slot, uint64_t count) {
+static int splice(const apply_task *task, chordal__node **slot, size_t count) {
     chordal__node **items = chordal__allocate(task->memory, count * sizeof *items), *still = NULL;
     if (count > 0 && !items) return refuse(task, CHORDAL_E_NOMEM, NULL);
     chordal__walk walk;
     if (count > 0) chordal__walk_begin(&walk, task->op->value);
-    for (uint64_t i = 0; i < count; i++) items[i] = chordal__walk_next(&walk, NULL, NULL);
+    for (size_t i = 0; i < count; i++) items[i] = chordal__walk_next(&walk, NULL, NULL);
     chordal__node *made =
         chordal__node_splice(task->memory, *slot, task->op->index, task->op->remove, items, count, &still);
     chordal__release(task->memory, items, count * sizeof *items);
@@ -150,7 +150,7 @@ static int run_splice(const apply_task *task, chordal__node **slot) {
         return refuse(task, CHORDAL_E_RANGE, "past the end of the array");
     }
     if (op->remove == 0 && count == 0) return 0;
-    return splice(task, slot, count);
+    return splice(task, slot, (size_t)count); /* the elements are in memory */
 }
 
 /* Fill items[i] with the element at indexes[i]; false when one is out of range or named twice. `old` and `items` have

@@ -41,7 +41,7 @@ static bool send_state(chordal__provider *provider) {
     if (state.flags)
         provider->more_bytes += bytes;
     else
-        chordal__provider_count(provider, bytes + provider->more_bytes);
+        chordal__provider_count(provider, bytes + (size_t)provider->more_bytes);
     if (!state.flags) provider->more_bytes = 0;
     return bytes != 0;
 }
