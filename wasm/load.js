@@ -20,8 +20,8 @@ function systemEntropy(out) {
 export async function load(source = new URL("./dist/chordal.wasm", import.meta.url), { entropy = systemEntropy } = {}) {
     let instance;
     const imports = {
-        env: {
-            chordal_entropy(at, length) {
+        chordal: {
+            entropy(at, length) {
                 try {
                     entropy(new Uint8Array(instance.exports.memory.buffer, at >>> 0, length >>> 0));
                     return 0;
@@ -29,6 +29,8 @@ export async function load(source = new URL("./dist/chordal.wasm", import.meta.u
                     return -1;
                 }
             },
+        },
+        env: {
             emscripten_notify_memory_growth() {}, // views are refreshed when they are used
         },
     };

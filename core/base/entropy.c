@@ -3,7 +3,7 @@
 
 #if defined(__wasm__)
 
-__attribute__((import_module("env"), import_name("chordal_entropy"))) int chordal_entropy(uint8_t *out, size_t len);
+__attribute__((import_module("chordal"), import_name("entropy"))) int chordal_entropy(uint8_t *out, size_t len);
 
 int chordal__entropy(void *context, uint8_t *out, size_t len) {
     (void)context;
