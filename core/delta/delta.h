@@ -74,7 +74,8 @@ chordal__node *chordal__resolve(chordal__node *value, const chordal__path *path)
 /* ---- diff.c ---- */
 /* Append to `ops` what turns `before` into `after` at `path`. Linear; good for appends, windows, splices, moves,
  * permutations and per-key changes; replaces the place when more than CHORDAL__OPS_LIMIT ops would be needed or they
- * would outweigh the value. Equal values give no op. NOMEM leaves ops as they were. */
+ * would outweigh the value. `before` NULL: there was no value. Equal values give no op. NOMEM leaves ops as they
+ * were. */
 int chordal__diff(chordal__ops *ops, chordal__path *path, const chordal__node *before, const chordal__node *after);
 
 /* ---- draft.c: a mutable view of one member during a transaction ---- */

@@ -84,7 +84,9 @@ static int compare_all(chordal__differ *differ, const chordal__node *before, con
     for (uint32_t i = 0; code == 0 && i < differ->root->count; i++) {
         code = chordal__differ_enter(differ, differ->root->segments[i]);
     }
-    if (code == 0) code = chordal__differ_compare(differ, before, after);
+    if (code == 0) {
+        code = before ? chordal__differ_compare(differ, before, after) : chordal__differ_set(differ, after);
+    }
     if (code == CHORDAL_E_LIMIT) {
         chordal__ops_cut(differ->ops, count);
         differ->count = differ->root->count;

@@ -2,6 +2,8 @@
  * lies between those is compared element by element where it is alike, else spliced. */
 #include "delta/inside.h"
 
+#define LARGEST (UINT32_C(1) << 24) /* elements that are looked through; more of them are set as a whole */
+
 typedef struct element_list {
     chordal__node **items;
     uint32_t count;
@@ -324,7 +326,7 @@ int chordal__differ_array(chordal__differ *differ, const chordal__node *before, 
     if (a_count == 1 && b_count == 1) {
         return compare_element(&arrays, front, chordal__node_at(before, front), chordal__node_at(after, front));
     }
-    if (a_count >= UINT32_MAX / 8 || b_count >= UINT32_MAX / 8) return chordal__differ_set(differ, after);
+    if (a_count > LARGEST || b_count > LARGEST) return chordal__differ_set(differ, after);
     arrays.before.count = (uint32_t)a_count;
     arrays.after.count = (uint32_t)b_count;
     return compare_middle(&arrays);

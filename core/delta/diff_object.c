@@ -5,18 +5,20 @@
 typedef struct object_side {
     const chordal__node *object;
     chordal__walk walk;
+    uint64_t end;         /* what lies behind is the same in both */
     chordal__node *value; /* the member at hand; NULL: none, or the end */
     const uint8_t *key;
     size_t key_len;
 } object_side;
 
 static void begin(object_side *side, const chordal__node *object) {
-    *side = (object_side){.object = object};
+    *side = (object_side){.object = object, .end = chordal__node_length(object)};
     chordal__walk_begin(&side->walk, object);
 }
 
 static void take_next(object_side *side) {
-    if (!side->value) side->value = chordal__walk_next(&side->walk, &side->key, &side->key_len);
+    if (side->value || side->walk.index >= side->end) return;
+    side->value = chordal__walk_next(&side->walk, &side->key, &side->key_len);
 }
 
 static bool has_key(const chordal__node *object, const object_side *side) {
@@ -69,28 +71,53 @@ static void skip_shared(object_side *before, object_side *after, uint64_t *again
     }
 }
 
+static void set_end(object_side *side, uint64_t end) {
+    side->end = end;
+    if (side->walk.index > end) side->value = NULL;
+}
+
+/* Leave out what both hold by the same memory at the end. */
+static void trim_back(object_side *before, object_side *after) {
+    uint64_t a = before->end, b = after->end, shared;
+    while ((shared = chordal__node_shared_before(before->object, a, after->object, b)) > 0) a -= shared, b -= shared;
+    set_end(before, a);
+    set_end(after, b);
+}
+
+static int compare_next(chordal__differ *differ, object_side *a, object_side *b) {
+    int code = 0;
+    if (same_key(a, b)) {
+        code = compare_member(differ, a, a->value, b->value);
+        a->value = b->value = NULL;
+    } else if (a->value && !has_key(b->object, a)) {
+        code = compare_member(differ, a, a->value, NULL);
+        a->value = NULL;
+    } else if (b->value && !has_key(a->object, b)) {
+        code = compare_member(differ, b, NULL, b->value);
+        b->value = NULL;
+    } else {
+        code = compare_rest(differ, a, b);
+    }
+    return code;
+}
+
 int chordal__differ_object(chordal__differ *differ, const chordal__node *before, const chordal__node *after) {
     object_side a, b;
     begin(&a, before);
     begin(&b, after);
     uint64_t again = 0;
-    for (int code = 0; code == 0;) {
+    bool trimmed = false;
+    int code = 0;
+    while (code == 0) {
         skip_shared(&a, &b, &again);
         take_next(&a);
         take_next(&b);
-        if (same_key(&a, &b)) {
-            code = compare_member(differ, &a, a.value, b.value);
-            a.value = b.value = NULL;
-        } else if (a.value && !has_key(after, &a)) {
-            code = compare_member(differ, &a, a.value, NULL);
-            a.value = NULL;
-        } else if (b.value && !has_key(before, &b)) {
-            code = compare_member(differ, &b, NULL, b.value);
-            b.value = NULL;
-        } else {
-            return compare_rest(differ, &a, &b);
+        if (!trimmed && !same_key(&a, &b)) {
+            trim_back(&a, &b);
+            trimmed = true;
         }
-        if (code != 0) return code;
+        if (!a.value && !b.value) break;
+        code = compare_next(differ, &a, &b);
     }
-    return 0;
+    return code;
 }

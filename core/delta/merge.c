@@ -56,9 +56,7 @@ static chordal__relation relate_below(const chordal__op *earlier, const chordal_
     uint32_t depth = later->path->count;
     const chordal__segment *segment = &earlier->path->segments[depth];
     if (later->kind != CHORDAL_OP_SPLICE || segment->is_key || removes_at(earlier, depth)) return CHORDAL__BLOCKED;
-    /* A set may have added the element right before the splice. */
-    uint64_t edge = earlier->kind == CHORDAL_OP_SET && earlier->path->count == depth + 1 ? 1 : 0;
-    return segment->index + edge < later->index ? CHORDAL__APART : CHORDAL__BLOCKED;
+    return segment->index < later->index ? CHORDAL__APART : CHORDAL__BLOCKED;
 }
 
 /* Their places lie in different members of one container. */

@@ -40,7 +40,7 @@ static const char *const scraps[] = {"a",
 
 static chordal__node *any_string(void) {
     chordal__node *text = chordal__node_string(memory, "", 0), *still = NULL;
-    for (uint32_t i = roll(5); i > 0; i--) {
+    for (uint32_t i = roll(40) == 0 ? 300 : roll(5); i > 0; i--) {
         const char *scrap = scraps[roll(sizeof scraps / sizeof *scraps)];
         text = chordal__node_append(memory, text, scrap, strlen(scrap), &still);
     }
@@ -125,8 +125,8 @@ static void step_down(model_place *place) {
     place->node = found;
 }
 
-static model_place any_place(chordal__node *root) {
-    model_place place = {.segments = {{.index = 0}}, .count = 1, .node = root};
+static model_place any_place(chordal__node *root, uint64_t member) {
+    model_place place = {.segments = {{.index = member}}, .count = 1, .node = root};
     while (place.count < 12 && place.node && chordal__node_kind(place.node) >= CHORDAL_KIND_ARRAY && roll(6) > 0) {
         step_down(&place);
     }
@@ -145,8 +145,8 @@ static void shuffle(chordal__op *op, uint64_t length) {
     }
 }
 
-static chordal__op any_op(chordal__node *root) {
-    model_place place = any_place(root);
+static chordal__op any_op(chordal__node *root, uint64_t member) {
+    model_place place = any_place(root, member);
     chordal__op op = {.kind = CHORDAL_OP_SET};
     op.path = chordal__path_new(memory, place.segments, place.count);
     int kind = place.node ? chordal__node_kind(place.node) : CHORDAL_KIND_NULL;
@@ -173,18 +173,21 @@ static chordal__op any_op(chordal__node *root) {
     return op;
 }
 
-/* ---- one document through many batches ---- */
+/* ---- an object of a few members through many commits ---- */
+
+enum { MEMBERS = 2, DEPTH = 64 };
 
 typedef struct model_history {
-    chordal__node *value;   /* the document */
-    chordal__node *replica; /* changed by the ops alone */
-    chordal__node *start;   /* where `folded` begins */
+    chordal__node *values[MEMBERS];   /* the members */
+    chordal__node *replicas[MEMBERS]; /* changed by the ops alone */
+    chordal__node *starts[MEMBERS];   /* where `folded` begins */
     chordal__ops folded;
 } model_history;
 
-static void apply_ops(chordal__node **value, const chordal__ops *ops) {
+static void apply_ops(chordal__node **values, const chordal__ops *ops) {
     for (size_t i = 0; i < ops->count; i++) {
-        int code = chordal__apply(memory, value, &ops->items[i], 64, NULL);
+        uint64_t member = ops->items[i].path->segments[0].index;
+        int code = chordal__apply(memory, &values[member], &ops->items[i], DEPTH, NULL);
         if (code != 0) CHECK_FAIL("op %zu of %zu is refused: %d", i, ops->count, code);
     }
 }
@@ -194,91 +197,110 @@ static void check_same(const char *what, const chordal__node *a, const chordal__
 }
 
 static void check_fold(model_history *history) {
-    chordal__node *value = chordal__node_ref(history->start);
-    apply_ops(&value, &history->folded);
-    check_same("the fold", value, history->value);
-    chordal__node_unref(memory, value);
+    apply_ops(history->starts, &history->folded);
+    for (int i = 0; i < MEMBERS; i++) {
+        check_same("the fold", history->starts[i], history->values[i]);
+        chordal__node_unref(memory, history->starts[i]);
+        history->starts[i] = chordal__node_ref(history->values[i]);
+    }
     chordal__ops_clear(&history->folded);
-    chordal__node_unref(memory, history->start);
-    history->start = chordal__node_ref(history->value);
+    CHECK_INT(history->folded.weight, 0);
 }
 
-static void commit(model_history *history, const chordal__draft *draft) {
-    check_same("the base", draft->base, history->value);
-    apply_ops(&history->replica, &draft->ops);
-    check_same("the replica", history->replica, draft->value);
+static void commit(model_history *history, uint64_t member, const chordal__draft *draft) {
+    check_same("the base", draft->base, history->values[member]);
+    apply_ops(history->replicas, &draft->ops);
+    check_same("the replica", history->replicas[member], draft->value);
     if (draft->ops.count == 0) check_same("a draft without ops", draft->base, draft->value);
     CHECK_INT(chordal__fold(&history->folded, &draft->ops), 0);
-    chordal__node_unref(memory, history->value);
-    history->value = chordal__node_ref(draft->value);
+    chordal__node_unref(memory, history->values[member]);
+    history->values[member] = chordal__node_ref(draft->value);
 }
 
-static void edit(model_history *history) {
+static void edit(model_history *history, uint64_t member) {
     chordal__draft draft;
-    CHECK_INT(chordal__draft_begin(&draft, memory, history->value, 64), 0);
+    CHECK_INT(chordal__draft_begin(&draft, memory, history->values[member], DEPTH), 0);
     for (uint32_t i = roll(6); i > 0; i--) {
         chordal__node *before = chordal__node_ref(draft.value);
         size_t count = draft.ops.count;
-        if (chordal__draft_do(&draft, any_op(draft.value), NULL) != 0) {
+        if (chordal__draft_do(&draft, any_op(draft.value, member), NULL) != 0) {
             check_same("a refused op", draft.value, before);
             CHECK_INT(draft.ops.count, count);
         }
         chordal__node_unref(memory, before);
     }
-    commit(history, &draft);
+    commit(history, member, &draft);
     chordal__draft_dispose(&draft);
 }
 
-/* A copy of the document that was edited elsewhere is assigned: by the identity of its parts, or wholly new. */
-static void assign(model_history *history) {
-    chordal__node *wanted = chordal__node_ref(history->value);
+/* A value as if it came from elsewhere: nothing of it is shared. */
+static chordal__node *copy_of(chordal__node *value) {
+    chordal__buffer buffer;
+    chordal__limits limits = {.depth = DEPTH, .size = SIZE_MAX};
+    chordal__node *copy = NULL;
+    chordal__buffer_init(&buffer, memory, SIZE_MAX);
+    chordal__pack_write(&buffer, value);
+    CHECK_INT(chordal__pack_read(memory, buffer.data, buffer.len, &limits, &copy, NULL), 0);
+    chordal__buffer_dispose(&buffer);
+    chordal__node_unref(memory, value);
+    return copy;
+}
+
+/* The member as it would be after some edits is assigned, whole or one place of it. */
+static void assign(model_history *history, uint64_t member) {
+    chordal__node *wanted = chordal__node_ref(history->values[member]);
     for (uint32_t i = roll(6); i > 0; i--) {
-        chordal__op op = any_op(wanted);
+        chordal__op op = any_op(wanted, member);
         if (op.kind == CHORDAL_OP_SET && op.path->count == 1) op.kind = CHORDAL_OP_REPLACE;
-        chordal__apply(memory, &wanted, &op, 64, NULL);
+        chordal__apply(memory, &wanted, &op, DEPTH, NULL);
         chordal__op_dispose(memory, &op);
     }
-    if (roll(2) == 0) {
-        chordal__buffer buffer;
-        chordal__limits limits = {.depth = 64, .size = SIZE_MAX};
-        chordal__buffer_init(&buffer, memory, SIZE_MAX);
-        chordal__pack_write(&buffer, wanted);
-        chordal__node_unref(memory, wanted);
-        CHECK_INT(chordal__pack_read(memory, buffer.data, buffer.len, &limits, &wanted, NULL), 0);
-        chordal__buffer_dispose(&buffer);
-    }
+    if (roll(2) == 0) wanted = copy_of(wanted);
     chordal__draft draft;
-    CHECK_INT(chordal__draft_begin(&draft, memory, history->value, 64), 0);
-    chordal__op op = {.kind = CHORDAL_OP_ASSIGN, .value = wanted};
-    op.path = chordal__path_new(memory, &(chordal__segment){.index = 0}, 1);
-    chordal__node_ref(wanted);
+    CHECK_INT(chordal__draft_begin(&draft, memory, history->values[member], DEPTH), 0);
+    chordal__op op = {.kind = CHORDAL_OP_ASSIGN, .value = chordal__node_ref(wanted)};
+    op.path = chordal__path_new(memory, &(chordal__segment){.index = member}, 1);
     CHECK_INT(chordal__draft_do(&draft, op, NULL), 0);
     check_same("what was assigned", draft.value, wanted);
-    commit(history, &draft);
+    commit(history, member, &draft);
     chordal__draft_dispose(&draft);
     chordal__node_unref(memory, wanted);
+}
+
+static void begin(model_history *history) {
+    for (int i = 0; i < MEMBERS; i++) {
+        history->values[i] = any_value(4);
+        history->replicas[i] = chordal__node_ref(history->values[i]);
+        history->starts[i] = chordal__node_ref(history->values[i]);
+    }
+    chordal__ops_init(&history->folded, memory);
+}
+
+static void end(model_history *history) {
+    chordal__ops_dispose(&history->folded);
+    for (int i = 0; i < MEMBERS; i++) {
+        chordal__node_unref(memory, history->values[i]);
+        chordal__node_unref(memory, history->replicas[i]);
+        chordal__node_unref(memory, history->starts[i]);
+    }
 }
 
 static void run(uint64_t seed) {
     state = seed;
     memory = chordal__memory_new(NULL, UINT64_MAX);
-    model_history history = {.value = any_value(4)};
-    history.replica = chordal__node_ref(history.value);
-    history.start = chordal__node_ref(history.value);
-    chordal__ops_init(&history.folded, memory);
-    for (int i = 0; i < 40; i++) {
+    model_history history;
+    begin(&history);
+    for (int i = 0; i < 60; i++) {
+        uint64_t member = roll(MEMBERS);
         if (roll(3) == 0) {
-            assign(&history);
+            assign(&history, member);
         } else {
-            edit(&history);
+            edit(&history, member);
         }
-        if (roll(5) == 0) check_fold(&history);
+        if (roll(8) == 0) check_fold(&history);
     }
     check_fold(&history);
-    chordal__ops_dispose(&history.folded);
-    chordal__node_unref(memory, history.value);
-    chordal__node_unref(memory, history.replica);
-    chordal__node_unref(memory, history.start);
+    end(&history);
     CHECK_INT(memory->live_blocks, 0);
     CHECK_INT(memory->live_bytes, 0);
     chordal__memory_unref(memory);
