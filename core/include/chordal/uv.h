@@ -34,15 +34,16 @@ typedef struct chordal_uv_server_options {
                                 server's own */
 } chordal_uv_server_options;
 
-/* Listen at "ws://host:port" (port 0: any) or "ipc:/path" (for processes of the same user). Quiets libwebsockets' own
- * log with the first "ws:" address. A server on a loopback address takes pages of loopback origins for its own, and no
- * other name that may lead to it. `out_address` (64 bytes at least for ws) gets the address
- * that clients use. Errors: INVALID, EXISTS (address in use), UNSUPPORTED, NOMEM. */
+/* Listen at "ws://host:port" (port 0: any) or "ipc:/path" (for processes of the same user). `out_address` (may be NULL;
+ * 64 bytes are enough for a ws address with a short name) gets the address that clients use. A server on a loopback
+ * address takes pages of loopback origins for its own, but no other name that may lead to it. The first ws address
+ * quiets libwebsockets' own log. Errors: INVALID, EXISTS (address in use), LIMIT, UNSUPPORTED, NOMEM. */
 CHORDAL_API int chordal_uv_listen(chordal_uv *adapter, const char *address, const chordal_uv_server_options *options,
                                   char *out_address, size_t out_address_len, chordal_error *error);
 
-/* Connect to "ws://host:port/path" or "ipc:/path", again and again until released or closed. `codec`: CHORDAL_CODEC_…
- */
+/* Connect to "ws://host:port/path" or "ipc:/path", again and again until chordal_link_close or the adapter's end. The
+ * link is the adapter's, who gives it back after its CLOSED event. `codec`: CHORDAL_CODEC_…; a pipe takes BINARY only.
+ * Errors: INVALID, UNSUPPORTED, LIMIT, NOMEM. */
 CHORDAL_API int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec, uint32_t link_flags,
                                    chordal_id *out_link, chordal_error *error);
 
