@@ -150,7 +150,6 @@ typedef struct chordal__ids {
     uint32_t capacity, count, free_first, free_last, free_count;
     _Atomic uint32_t released_first; /* index + 1; pushed by any thread */
     uint32_t taken_first;            /* index + 1; taken off by the owner, oldest first */
-    bool closing;                    /* what is freed now stays the program's until it gives it back */
     _Atomic uint64_t holds;          /* the ids that the program owns, plus 1 for the owner until it lets go */
 } chordal__ids;
 
@@ -162,7 +161,9 @@ chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool ext
 void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind); /* NULL: stale or another kind */
 uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id);            /* 0: stale */
 void chordal__id_free(chordal__ids *ids, chordal_id id);
-void chordal__id_own(chordal__ids *ids, chordal_id id); /* from now on the program owns it */
+/* The item is gone. The id is freed, or if the program owns it, names nothing until the program gives it back. */
+void chordal__id_leave(chordal__ids *ids, chordal_id id);
+chordal_id chordal__id_own(chordal__ids *ids, chordal_id id);      /* from now on the program owns it; gives the id */
 void chordal__id_disown(chordal__ids *ids, chordal_id id);         /* the program no longer owns it; it stays alive */
 bool chordal__id_external(const chordal__ids *ids, chordal_id id); /* whether the program owns it */
 /* Any thread, no allocation, no lock: the program no longer owns it, and the owner will be told. Returns false when

@@ -124,13 +124,19 @@ void chordal__id_free(chordal__ids *ids, chordal_id id) {
     chordal__id_slot *slot = live_slot(ids, id);
     if (!slot) return;
     slot->item = NULL;
-    if (ids->closing && chordal__id_external(ids, id)) return;
     uint32_t next = generation_of(id) + 1;
     uint32_t state = atomic_exchange_explicit(&slot->state, next << 1, memory_order_acq_rel);
     if (state & 1) atomic_fetch_sub_explicit(&ids->holds, 1, memory_order_acq_rel);
     slot->kind = 0;
     ids->count--;
     if (next < GENERATIONS) append_free(ids, index_of(id), slot);
+}
+
+void chordal__id_leave(chordal__ids *ids, chordal_id id) {
+    chordal__id_slot *slot = live_slot(ids, id);
+    if (!slot) return;
+    slot->item = NULL;
+    if (!chordal__id_external(ids, id)) chordal__id_free(ids, id);
 }
 
 /* Of all who try, one alone ends the program's ownership of this generation. */
@@ -140,11 +146,12 @@ static bool end_ownership(chordal__id_slot *slot, uint32_t generation) {
                                                    memory_order_relaxed);
 }
 
-void chordal__id_own(chordal__ids *ids, chordal_id id) {
+chordal_id chordal__id_own(chordal__ids *ids, chordal_id id) {
     chordal__id_slot *slot = live_slot(ids, id);
-    if (!slot || chordal__id_external(ids, id)) return;
+    if (!slot || chordal__id_external(ids, id)) return id;
     atomic_fetch_add_explicit(&ids->holds, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->state, generation_of(id) << 1 | 1, memory_order_release);
+    return id;
 }
 
 void chordal__id_disown(chordal__ids *ids, chordal_id id) {

@@ -35,10 +35,8 @@ int chordal_reference_get(chordal_host *host, chordal_id link, const char *type,
         code = chordal__reference_new(&host->runtime, type, type_len, version, flags, packed, &reference, error);
     chordal__body_unref(packed);
     if (code == 0) code = attach(host, reference, link, error);
-    if (code < 0 && reference)
-        chordal__reference_free(reference);
-    else if (code == 0)
-        *out_reference = reference->id;
+    if (code < 0 && reference) chordal__reference_free(reference);
+    if (code == 0) *out_reference = chordal__id_own(&host->runtime.ids, reference->id);
     return chordal__leave(host, code);
 }
 
@@ -96,7 +94,7 @@ int chordal_watch_open(chordal_host *host, chordal_id source, uint32_t member, u
     if (code < 0) return code;
     chordal__watch *watch;
     code = chordal__watch_open(&host->runtime, source, member, flags, &watch, error);
-    if (code == 0) *out_watch = watch->id;
+    if (code == 0) *out_watch = chordal__id_own(&host->runtime.ids, watch->id);
     return chordal__leave(host, code);
 }
 

@@ -33,7 +33,7 @@ static int end(chordal_host *host, void *fixed, size_t size, uint16_t kind, uint
 void chordal__part_free(chordal_host *host, chordal__host_part *part) {
     chordal__list_remove(&part->node);
     chordal__body_unref(part->body);
-    chordal__id_free(&host->runtime.ids, part->id);
+    chordal__id_leave(&host->runtime.ids, part->id);
     chordal__release(host->memory, part, sizeof *part);
 }
 
@@ -242,8 +242,10 @@ static int write_result(chordal_host *host, chordal__event *event) {
     e.detail = add_text(host, &call->reason.detail);
     if (add_body(host, call->value, &e.value) < 0) return CHORDAL_E_NOMEM;
     int code = END(RESULT, call->raw ? CHORDAL_RESULT_BYTES : 0);
-    if (code == 1) chordal__call_free(call);
-    return code;
+    if (code != 1) return code;
+    chordal__id_disown(&host->runtime.ids, call->id);
+    chordal__call_free(call);
+    return 1;
 }
 
 static int write_ticket(chordal_host *host, chordal__event *event) {

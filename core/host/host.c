@@ -44,7 +44,6 @@ int chordal_host_open(const chordal_host_options *options, chordal_host **out, c
 static void close_now(chordal_host *host) {
     host->closed = true;
     chordal__drop_record(host);
-    host->runtime.ids.closing = true;
     while (!chordal__list_empty(&host->parts))
         chordal__part_free(host, CHORDAL__ENTRY(host->parts.next, chordal__host_part, node));
     chordal__links_dispose(&host->links);
@@ -73,10 +72,13 @@ static void release_call(chordal__call *call) {
 }
 
 static void release_one(chordal_host *host, chordal_id id) {
-    const chordal__ids *ids = &host->runtime.ids;
+    chordal__ids *ids = &host->runtime.ids;
     uint8_t kind = chordal__id_kind(ids, id);
     void *item = chordal__id_get(ids, id, kind);
-    if (!item) return;
+    if (!item) {
+        chordal__id_free(ids, id); /* what it named went before */
+        return;
+    }
     switch (kind) {
     case CHORDAL__ID_REFERENCE:
         chordal__reference_free(item);

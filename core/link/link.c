@@ -239,6 +239,6 @@ void chordal__link_free(chordal__link *link) {
     chordal__untell(&link->output);
     chordal__reason_clear(runtime->memory, &link->reason);
     chordal__release(runtime->memory, link->origins, link->origins_capacity * sizeof *link->origins);
-    if (link->id) chordal__id_free(&runtime->ids, link->id);
+    if (link->id) chordal__id_leave(&runtime->ids, link->id);
     chordal__release(runtime->memory, link, sizeof *link);
 }

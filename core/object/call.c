@@ -130,7 +130,7 @@ void chordal__call_free(chordal__call *call) {
     chordal__reason_clear(memory, &call->reason);
     chordal__body_unref(call->arguments);
     chordal__body_unref(call->value);
-    if (call->id) chordal__id_free(&call->runtime->ids, call->id);
+    if (call->id) chordal__id_leave(&call->runtime->ids, call->id);
     chordal__release(memory, call, sizeof *call);
 }
 

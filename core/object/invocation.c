@@ -50,7 +50,7 @@ void chordal__invocation_free(chordal__invocation *invocation) {
     chordal__list_remove(&invocation->object_node);
     chordal__list_remove(&invocation->ready);
     chordal__untell(&invocation->cancel);
-    if (invocation->id) chordal__id_free(&runtime->ids, invocation->id);
+    if (invocation->id) chordal__id_leave(&runtime->ids, invocation->id);
     chordal__body_unref(invocation->arguments);
     chordal__body_unref(invocation->value);
     chordal__reason_clear(runtime->memory, &invocation->reason);

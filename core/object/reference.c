@@ -17,7 +17,7 @@ int chordal__reference_new(chordal__runtime *runtime, const void *type, size_t t
     reference->params = chordal__body_ref(params);
     int code = chordal__text_set(runtime->memory, &reference->type, type, type_len);
     if (code == 0) {
-        reference->id = chordal__id_new(&runtime->ids, CHORDAL__ID_REFERENCE, reference, true);
+        reference->id = chordal__id_new(&runtime->ids, CHORDAL__ID_REFERENCE, reference, false);
         if (reference->id && flags & CHORDAL_REFERENCE_KEPT) reference->kept = chordal__watch_kept(reference);
         if (!reference->id || (flags & CHORDAL_REFERENCE_KEPT && !reference->kept)) code = CHORDAL_E_NOMEM;
     }
@@ -63,7 +63,7 @@ void chordal__reference_free(chordal__reference *reference) {
     chordal__text_clear(runtime->memory, &reference->type);
     chordal__reason_clear(runtime->memory, &reference->reason);
     chordal__body_unref(reference->params);
-    if (reference->id) chordal__id_free(&runtime->ids, reference->id);
+    if (reference->id) chordal__id_leave(&runtime->ids, reference->id);
     chordal__release(runtime->memory, reference, sizeof *reference);
 }
 

@@ -257,7 +257,7 @@ int chordal__watch_open(chordal__runtime *runtime, chordal_id source, uint32_t m
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags");
     chordal__watch *watch = new_watch(runtime, member, flags);
     if (!watch) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a watch");
-    watch->id = chordal__id_new(&runtime->ids, CHORDAL__ID_WATCH, watch, true);
+    watch->id = chordal__id_new(&runtime->ids, CHORDAL__ID_WATCH, watch, false);
     int code = watch->id ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a watch");
     if (code == 0) code = reference ? open_on_reference(watch, reference, error) : open_on_object(watch, object, error);
     if (code < 0) {
@@ -273,7 +273,8 @@ void chordal__watch_free(chordal__watch *watch) {
     drop_feeds(watch);
     chordal__list_remove(&watch->node);
     chordal__list_remove(&watch->observer.node);
-    if (watch->id && !(watch->reference && watch->reference->kept == watch)) chordal__id_free(&runtime->ids, watch->id);
+    if (watch->id && !(watch->reference && watch->reference->kept == watch))
+        chordal__id_leave(&runtime->ids, watch->id);
     if (watch->reference && watch->reference->kept == watch) watch->reference->kept = NULL;
     chordal__object *object = watch->object;
     chordal__release(runtime->memory, watch, sizeof *watch);
