@@ -124,12 +124,16 @@ class Core:
         if not length:
             return []
         events = _records.read_events(ffi.buffer(self._buffer, length), length)
-        for event in events:
-            if isinstance(event, _records.CallEvent):
-                self._owned.add(event.call)
-        return [self._whole(event) for event in events]
+        for index, event in enumerate(events):
+            if type(event) in _WITH_PART:
+                if type(event) is _records.CallEvent:
+                    self._owned.add(event.call)
+                if event[-1]:
+                    events[index] = type(event)(*event[:-2], self._part(event[-1]), 0)  # type: ignore
+        return events
 
     def deadline(self) -> int:
+        """When to poll next: 0 for now."""
         return int(lib.chordal_host_deadline(self._enter()))
 
     def _part(self, part: int) -> bytes:
@@ -139,12 +143,6 @@ class Core:
         data = bytes(ffi.buffer(out[0], self._size[0]))
         lib.chordal_release(self._host, part)
         return data
-
-    def _whole(self, event: _records.Event) -> _records.Event:
-        """The event with the bytes of its part in place."""
-        if type(event) in _WITH_PART and event[-1]:
-            return type(event)(*event[:-2], self._part(event[-1]), 0)  # type: ignore
-        return event
 
     def counters(self) -> dict[str, int]:
         out = ffi.new("chordal_counters *")

@@ -86,12 +86,11 @@ class Provider:
         assert isinstance(member, Method)
         call = Call(self, event.call, instance, event.origin)
         self.calls[event.call] = call
+        arguments = _packed.unpack(event.arguments)
+        if not member.takes(len(arguments)):
+            return self._fail(call, MethodError("arguments", f"{member.name} does not take {len(arguments)} arguments"))
         try:
-            bound = member.signature.bind(instance, call, *_packed.unpack(event.arguments))
-        except TypeError as error:
-            return self._fail(call, MethodError("arguments", str(error)))
-        try:
-            result = member.function(*bound.args)
+            result = member.function(instance, call, *arguments)
         except Exception as error:
             return self._fail(call, _told(error, f"{instance!r}.{member.name}"))
         if inspect.isawaitable(result):

@@ -21,6 +21,7 @@ class Pump:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._scheduled = False
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = _records.NEVER
         self._events: deque[_records.Event] = deque()  # polled, not handled yet
         self._after: deque[Callable[[], None]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
@@ -32,6 +33,7 @@ class Pump:
             self._loop = asyncio.get_running_loop()
             self._scheduled = False
             self._timer = None
+            self._timer_at = _records.NEVER
             if not first:
                 self.on_new_loop()
         return self._loop
@@ -86,22 +88,19 @@ class Pump:
     def _turn(self) -> None:
         self._scheduled = False
         for _ in range(_POLLS):
-            if self.core.closed:
-                return
             self._do_afters()
             if self.core.closed:
                 return
             if not self._events:
                 self._events.extend(self.core.poll())
-            if not self._events:
-                break
             while self._events:
                 self._handle(self._events.popleft())
-        else:
-            self.wake()
-        if not self.core.closed:
-            self._do_afters()
-            self._set_timer()
+            if self.core.closed:
+                return
+            if not self._after and (deadline := self.core.deadline()):
+                self._set_timer(deadline)
+                return
+        self.wake()
 
     def _handle(self, event: _records.Event) -> None:
         try:
@@ -120,19 +119,18 @@ class Pump:
         """An exception of the program's code goes to the loop's handler; the turn goes on."""
         self.loop().call_exception_handler({"message": "an exception in a chordal callback", "exception": error})
 
-    def _set_timer(self) -> None:
+    def _set_timer(self, deadline: int) -> None:
+        """A timer that is early is as good: the turn that it takes sets the next one."""
+        if deadline >= self._timer_at:
+            return
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        if self.core.closed or self._scheduled:
-            return
-        deadline = self.core.deadline()
-        if deadline != _records.NEVER:
-            delay = deadline / 1000 - time.monotonic()
-            self._timer = self.loop().call_later(max(delay, 0), self._due)
+        self._timer_at = deadline
+        self._timer = self.loop().call_later(max(deadline / 1000 - time.monotonic(), 0), self._due)
 
     def _due(self) -> None:
         self._timer = None
+        self._timer_at = _records.NEVER
         if not self._scheduled and not self.core.closed:
             self._turn()
 

@@ -102,14 +102,34 @@ class Method(MemberDeclaration):
     def __init__(self, function: Callable[..., Any], idempotent: bool) -> None:
         self.function = function
         self.idempotent = idempotent
-        self.signature = inspect.signature(function)
+        self.least, self.most = _arity(function)
         self.__doc__ = function.__doc__
 
     def __get__(self, instance: Object | None, owner: Any) -> Any:
         return self if instance is None else self.function.__get__(instance, owner)
 
+    def takes(self, count: int) -> bool:
+        """Whether it can be called with so many arguments."""
+        return self.least <= count <= self.most
+
     def declared(self) -> dict[str, Any]:
         return {**super().declared(), "idempotent": self.idempotent}
+
+
+def _arity(function: Callable[..., Any]) -> tuple[int, float]:
+    """How many arguments a method takes behind the object and the call, at least and at most."""
+    least, most = -2, -2.0
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            most = float("inf")
+        elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            least += parameter.default is parameter.empty
+            most += 1
+        elif parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
+            raise TypeError(f"a method's arguments have places, {parameter.name} has none")
+    if most < 0:
+        raise TypeError("a method takes the object and the call: def name(self, call, …)")
+    return max(least, 0), most
 
 
 def document(initial: Any = None) -> Any:

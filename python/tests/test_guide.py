@@ -1,6 +1,7 @@
 """The programs in the docs run."""
 
 import asyncio
+import os
 import pathlib
 import re
 import subprocess
@@ -29,7 +30,9 @@ def test_guide():
 
 def test_shortest_program():
     program = ROOT / "examples/python/notes.py"
-    done = subprocess.run([sys.executable, "-W", "error", program], capture_output=True, text=True, timeout=20)
+    command = [sys.executable, "-W", "error", program]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == "milk 1"
