@@ -87,6 +87,8 @@ class Link:
         self.error = error_of(event.code, event.detail) if event.code else None
         self.peer = event.peer or self.peer
         if event.state == _records.LINK_DIAL:
+            self._ending = False
+            self._output.set()  # a writer of the last transport sees that it is over
             self._task = self._host._loop().create_task(self._dial_and_carry())
         elif event.state in (_records.LINK_WAIT, _records.LINK_CLOSED):
             self._ending = True
@@ -106,33 +108,44 @@ class Link:
 
     async def _dial_and_carry(self) -> None:
         assert self._dial is not None
+        task = asyncio.current_task()
         try:
             transport, codec = await self._dial()
         except Exception as error:
             log.debug("cannot connect to %s: %s", self.url, error)
-            self._down()
+            self._end_of(task)
             return
-        await self._carry(transport, codec)
+        if self._task is task and not self._ending:
+            await self._carry(transport, codec)
+        else:  # closed meanwhile
+            await transport.close()
+            self._end_of(task)
 
     def _start(self, transport: Transport, codec: int) -> None:
         self._task = self._host._loop().create_task(self._carry(transport, codec))
 
     async def _carry(self, transport: Transport, codec: int) -> None:
         """Carry frames both ways until either side ends."""
-        self._task = asyncio.current_task()
-        self._ending = False
-        writer = self._host._loop().create_task(self._write(transport))
+        task = self._task = asyncio.current_task()
+        writer = self._host._loop().create_task(self._write(transport, task))
         try:
             self._host._act(self._host._core.link_up, self._id, codec)
-            await self._read(transport)
-            self._down()
+            await self._read(transport, task)
+            self._end_of(task)
+        except ChordalError as error:
+            log.debug("the link to %s ends: %s", self.url, error)
+            self._end_of(task)
         finally:  # cancelled: the host is closed, or the loop ends, and what may follow on another one is not known yet
             writer.cancel()
             await transport.close()
 
-    async def _read(self, transport: Transport) -> None:
+    def _carries(self, task: Any) -> bool:
+        """Whether a transport is still this link's: one that is slow to close may find another in its place."""
+        return self._task is task and not self._host.closed
+
+    async def _read(self, transport: Transport, task: Any) -> None:
         while (frame := await transport.receive()) is not None:
-            if self._ending or self._host.closed:
+            if self._ending or not self._carries(task):
                 continue
             try:
                 self._host._core.link_feed(self._id, frame)
@@ -140,10 +153,10 @@ class Link:
                 log.info("the link to %s is cut: %s", self.peer or self.url, error)
             self._host._wake()
 
-    async def _write(self, transport: Transport) -> None:
+    async def _write(self, transport: Transport, task: Any) -> None:
         """Send what there is; when the link has ended, the rest, and close."""
         try:
-            while not self._host.closed:
+            while self._carries(task):
                 frame = self._host._core.link_take(self._id)
                 if frame is not None:
                     await transport.send(frame)
@@ -155,6 +168,10 @@ class Link:
         except (ChordalError, OSError, EOFError) as error:
             log.debug("the link to %s cannot be written: %s", self.peer or self.url, error)
         await transport.close()
+
+    def _end_of(self, task: Any) -> None:
+        if self._task is task:
+            self._down()
 
     def _down(self) -> None:
         """The transport is gone."""

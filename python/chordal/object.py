@@ -173,6 +173,7 @@ class Object:
     type_keep: ClassVar[bool] = False
     type_params: ClassVar[tuple[str, ...]] = ()
     type_members: ClassVar[tuple[MemberDeclaration, ...]] = ()
+    type_documents: ClassVar[dict[str, Document]] = {}
 
     host: Host
     """The host that provides the object."""
@@ -185,6 +186,7 @@ class Object:
         cls.type_version = version
         cls.type_keep = keep
         cls.type_members = _members(cls)
+        cls.type_documents = {member.name: member for member in cls.type_members if isinstance(member, Document)}
         cls.type_params = _params(cls)
 
     @classmethod

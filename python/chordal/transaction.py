@@ -70,7 +70,7 @@ class ObjectDraft:
         self._transaction._check_open()
         draft = self._documents.get(name)
         if draft is None:
-            member = vars_of(type(self._instance)).get(name)
+            member = type(self._instance).type_documents.get(name)
             if member is None:
                 raise ChordalError("no_member", f"{type(self._instance).type_name} has no document {name}")
             draft = DraftDocument(self._instance._value(member), member.index, self._ops)
@@ -91,11 +91,6 @@ class ObjectDraft:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._draft(name).replace(value)
-
-
-def vars_of(kind: type[Object]) -> dict[str, Document]:
-    """The documents of a type by name."""
-    return {member.name: member for member in kind.type_members if isinstance(member, Document)}
 
 
 class Transaction(ObjectDraft):

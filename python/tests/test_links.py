@@ -272,3 +272,68 @@ async def test_bad_addresses():
         async with await host.listen("ws://127.0.0.1:0") as server:
             with pytest.raises(OSError):
                 await host.listen(server.address)
+
+
+class Slow:
+    """A transport of a test: what is sent is kept, and closing takes its time."""
+
+    def __init__(self):
+        self.sent = []
+        self.frames = asyncio.Queue()
+        self.closing = False
+        self.may_close = asyncio.Event()
+
+    async def receive(self):
+        return await self.frames.get()
+
+    async def send(self, frame):
+        self.sent.append(frame)
+
+    async def close(self):
+        self.closing = True
+        await self.may_close.wait()
+        self.frames.put_nowait(None)
+
+
+async def test_a_transport_that_is_slow_to_close_disturbs_no_later_one(tmp_path):
+    transports = []
+
+    async def dial():
+        transports.append(Slow())
+        return transports[-1], 1
+
+    async with chordal.Host(backoff_first=10, handshake_timeout=50) as host:
+        link = host.connect("ipc:/nowhere")
+        link._dial = dial
+        await until(lambda: len(transports) == 2 and transports[1].sent)
+        first, second = transports[:2]
+        assert first.closing and len(first.sent) <= 2
+        sent = len(first.sent)
+        first.frames.put_nowait(b"late nonsense")
+        first.may_close.set()
+        await turns(10)
+        assert link.state == "opening" and len(first.sent) == sent
+        for transport in transports:
+            transport.may_close.set()
+
+
+async def test_closing_while_dialling():
+    entered, leave = asyncio.Event(), asyncio.Event()
+    transport = Slow()
+    transport.may_close.set()
+
+    async def dial():
+        entered.set()
+        await leave.wait()
+        return transport, 1
+
+    async with chordal.Host() as host:
+        link = host.connect("ipc:/nowhere")
+        link._dial = dial
+        await entered.wait()
+        link.close()
+        await turns()
+        assert link.state == "closed"
+        leave.set()
+        await until(lambda: transport.closing and not host._links)
+        assert transport.sent == []
