@@ -40,19 +40,17 @@ static bool same_order(chordal__node *array, const chordal__op *op) {
     return true;
 }
 
-static bool without_effect(const chordal__draft *draft, const chordal__op *op) {
-    chordal__node *place = chordal__resolve(draft->value, op->path);
-    if (!place) return false;
-    bool string = chordal__node_kind(place) == CHORDAL_KIND_STRING;
+/* Whether the op names nothing to do, whatever is at its place. */
+static bool is_empty(const chordal__op *op) {
+    if (op->kind == CHORDAL_OP_TRUNCATE) return op->index == 0;
+    return op->kind == CHORDAL_OP_APPEND && op->value && chordal__node_length(op->value) == 0;
+}
+
+static bool leaves_same(const chordal__op *op, chordal__node *place) {
     switch (op->kind) {
     case CHORDAL_OP_REPLACE:
     case CHORDAL_OP_SET:
         return op->value && chordal__node_equal(place, op->value);
-    case CHORDAL_OP_APPEND:
-        return string && op->value && chordal__node_kind(op->value) == CHORDAL_KIND_STRING &&
-               chordal__node_length(op->value) == 0;
-    case CHORDAL_OP_TRUNCATE:
-        return string && op->index == 0;
     case CHORDAL_OP_SPLICE:
         return same_elements(place, op);
     case CHORDAL_OP_PERMUTE:
@@ -60,6 +58,12 @@ static bool without_effect(const chordal__draft *draft, const chordal__op *op) {
     default:
         return false;
     }
+}
+
+static bool without_effect(const chordal__draft *draft, const chordal__op *op) {
+    if (op->kind == CHORDAL_OP_APPEND || op->kind == CHORDAL_OP_TRUNCATE || op->kind == CHORDAL_OP_DELETE) return false;
+    chordal__node *place = chordal__resolve(draft->value, op->path);
+    return place && leaves_same(op, place);
 }
 
 /* ---- doing ---- */
@@ -82,12 +86,12 @@ static int make_room(chordal__draft *draft, size_t more) {
 
 /* TAKES the op. */
 static int do_one(chordal__draft *draft, chordal__op op, chordal_error *error) {
-    int code = make_room(draft, 1);
+    int code = op.path ? make_room(draft, 1) : CHORDAL_E_PATH;
     if (code != 0) {
         chordal__fail(error, code, 0, NULL);
     } else if (!without_effect(draft, &op)) {
         code = chordal__apply(draft->memory, &draft->value, &op, draft->depth, error);
-        if (code == 0) {
+        if (code == 0 && !is_empty(&op)) {
             chordal__fold_push(&draft->ops, op, REACH);
             return 0;
         }

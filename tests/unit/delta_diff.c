@@ -192,6 +192,80 @@ TEST(one_of_many) {
     memory_close(memory);
 }
 
+/* One element of many goes elsewhere: out and in again, which is lighter than an order of all. */
+TEST(one_moved) {
+    chordal__memory *memory = memory_open();
+    uint64_t weight;
+    uint8_t kind;
+    chordal__node *before = numbers(memory, 1000, 1000, 3), *after = chordal__node_ref(before), *still = NULL;
+    chordal__node *moved = chordal__node_at(before, 900);
+    after = chordal__node_splice(memory, after, 900, 1, NULL, 0, &still);
+    after = chordal__node_splice(memory, after, 100, 0, &moved, 1, &still);
+    CHECK_INT(count_ops(memory, before, after, &weight, &kind), 2);
+    CHECK_INT(kind, CHORDAL_OP_SPLICE);
+    CHECK(weight < 32);
+    chordal__node_unref(memory, before);
+    chordal__node_unref(memory, after);
+    memory_close(memory);
+}
+
+/* Keys taken out of, put into and changed in a large object. */
+TEST(large_object) {
+    chordal__memory *memory = memory_open();
+    uint64_t weight;
+    uint8_t kind;
+    chordal__node *before = chordal__node_object(memory), *still = NULL;
+    for (int i = 0; i < 5000; i++) {
+        char key[16];
+        int len = snprintf(key, sizeof key, "key%d", i);
+        chordal__node *one = chordal__node_integer(memory, i);
+        before = chordal__node_put(memory, before, key, (size_t)len, one, &still);
+    }
+    chordal__node *after = chordal__node_ref(before), *new = chordal__node_integer(memory, -1);
+    after = chordal__node_remove(memory, after, "key10", 5, &still);
+    after = chordal__node_remove(memory, after, "key4000", 7, &still);
+    after = chordal__node_put(memory, after, "key20", 5, new, &still);
+    after = chordal__node_put(memory, after, "key10", 5, new, &still);
+    CHECK_INT(count_ops(memory, before, after, &weight, &kind), 3);
+    CHECK(weight < 64);
+    chordal__node_unref(memory, before);
+    chordal__node_unref(memory, after);
+    memory_close(memory);
+}
+
+TEST(no_value) {
+    chordal__memory *memory = memory_open();
+    chordal__node *after = value_of(memory, "[1]");
+    chordal__op at = op_of(memory, "[\"d\",[0]]");
+    chordal__ops ops;
+    chordal__ops_init(&ops, memory);
+    CHECK_INT(chordal__diff(&ops, at.path, NULL, after), 0);
+    CHECK_OPS(&ops, "[\"r\",[0],[1]]");
+    chordal__ops_dispose(&ops);
+    chordal__op_dispose(memory, &at);
+    chordal__node_unref(memory, after);
+    memory_close(memory);
+}
+
+/* What lies very deep is set at a place above it. */
+TEST(deep) {
+    chordal__memory *memory = memory_open();
+    uint64_t weight;
+    uint8_t kind;
+    char text[220] = {0};
+    memset(text, '[', 100);
+    memset(text + 101, ']', 100);
+    text[100] = '1';
+    chordal__node *before = value_of(memory, text);
+    text[100] = '2';
+    chordal__node *after = value_of(memory, text);
+    CHECK_INT(count_ops(memory, before, after, &weight, &kind), 1);
+    CHECK_INT(kind, CHORDAL_OP_SET);
+    chordal__node_unref(memory, before);
+    chordal__node_unref(memory, after);
+    memory_close(memory);
+}
+
 /* A window over a long text: what was lost in front, what came behind. */
 TEST(window) {
     enum { SIZE = 200000, DROP = 70001, MORE = 17 };
@@ -231,4 +305,5 @@ TEST(behind_others) {
 }
 
 TESTS({"scalar", scalar}, {"text", text}, {"object", object}, {"array", array}, {"large_shift", large_shift},
-      {"too_many", too_many}, {"one_of_many", one_of_many}, {"window", window}, {"behind_others", behind_others})
+      {"too_many", too_many}, {"one_of_many", one_of_many}, {"window", window}, {"one_moved", one_moved},
+      {"large_object", large_object}, {"no_value", no_value}, {"deep", deep}, {"behind_others", behind_others})

@@ -115,4 +115,21 @@ TEST(no_value) {
     memory_close(memory);
 }
 
-TESTS({"done", done}, {"refused", refused}, {"too_many", too_many}, {"no_value", no_value})
+/* What an assigned value has in common with the base is the base's, though it came from elsewhere. */
+TEST(shared) {
+    chordal__memory *memory = memory_open();
+    chordal__node *base = value_of(memory, "{\"a\":[1,{\"b\":\"x\"}],\"c\":{\"d\":{\"e\":[7]},\"f\":1}}");
+    chordal__draft draft;
+    chordal__draft_begin(&draft, memory, base, 64);
+    chordal__op op = op_of(memory, "[\"=\",[0],{\"c\":{\"f\":2,\"d\":{\"e\":[7]}},\"a\":[1,{\"b\":\"x\"}]}]");
+    CHECK_INT(chordal__draft_do(&draft, op, NULL), 0);
+    CHECK_OPS(&draft.ops, "[\"s\",[0,\"c\",\"f\"],2]");
+    CHECK(chordal__node_get(draft.value, "a", 1) == chordal__node_get(base, "a", 1));
+    CHECK(chordal__node_get(chordal__node_get(draft.value, "c", 1), "d", 1) ==
+          chordal__node_get(chordal__node_get(base, "c", 1), "d", 1));
+    chordal__draft_dispose(&draft);
+    chordal__node_unref(memory, base);
+    memory_close(memory);
+}
+
+TESTS({"done", done}, {"shared", shared}, {"refused", refused}, {"too_many", too_many}, {"no_value", no_value})
