@@ -1,7 +1,6 @@
 """./dev run: the demo, served by the tool, with the lines by which others join. --check: the interop square."""
 
 import argparse
-import json
 import os
 import pathlib
 import shutil
@@ -15,23 +14,10 @@ import square
 ROOT = square.ROOT
 
 
-def copy_browser_build(folder):
-    """The npm package, but for the addon, as a page's folder `chordal`: its files lie as in the repository."""
-    manifest = json.loads((ROOT / "packages" / "npm.json").read_text())
-    for pattern in manifest["files"]:
-        for path in ROOT.glob(pattern):
-            target = pathlib.Path(folder) / "chordal" / path.relative_to(ROOT)
-            if path.is_dir():
-                shutil.copytree(path, target)
-            elif path.suffix != ".node":
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
-
-
 def demo_folder(folder):
     for path in (ROOT / "demo").iterdir():
         shutil.copy(path, folder)
-    copy_browser_build(folder)
+    square.copy_browser_build(folder)
 
 
 def joining(address):
