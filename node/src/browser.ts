@@ -1,0 +1,32 @@
+// The entry for browsers: the WebAssembly core, and the tab's WebSocket.
+
+import { setPlatform } from "./platform.js";
+import { ChordalError, E_INVALID, E_UNSUPPORTED } from "./records.js";
+import { loadWasm } from "./wasm.js";
+import { webSocketDial, type Socket } from "./websocket_client.js";
+
+function isDevelopment(): boolean {
+    try {
+        return process.env.NODE_ENV !== "production"; // a bundler writes the answer here
+    } catch {
+        return false;
+    }
+}
+
+function unsupported(): never {
+    throw new ChordalError(E_UNSUPPORTED, 0, "a browser cannot be connected to");
+}
+
+setPlatform({
+    development: isDevelopment(),
+    load: () => loadWasm(),
+    random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    dial(url, codec) {
+        if (!/^wss?:/.test(url)) throw new ChordalError(E_INVALID, 0, `${url} is no address: ws://host:port/path`);
+        return webSocketDial((protocols) => new WebSocket(url, protocols) as unknown as Socket, codec);
+    },
+    serve: unsupported,
+    attach: unsupported,
+});
+
+export * from "./index.js";

@@ -1,0 +1,581 @@
+// Hosts: what provides objects, holds those of others, and is linked with other hosts.
+
+import { Core } from "./core.js";
+import { asyncDispose, dispose } from "./dispose.js";
+import { closedError, errorOf } from "./errors.js";
+import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
+import { Link, Server, type LinkOwner } from "./link.js";
+import { MemoryLink, type PairOptions } from "./memory.js";
+import type { Shape, Type } from "./object.js";
+import { pack, packArguments, unpackResult } from "./packed.js";
+import { platform, type Accept } from "./platform.js";
+import type { ProvidedObject } from "./provided.js";
+import { Provider } from "./provider.js";
+import { Pump, rethrow } from "./pump.js";
+import {
+    ChordalError,
+    CODEC_BINARY,
+    CODEC_TEXT,
+    E_INVALID,
+    E_STATE,
+    EVENT_CALL,
+    EVENT_CANCEL,
+    EVENT_COMPUTE,
+    EVENT_FRAME,
+    EVENT_LINK,
+    EVENT_OBJECT,
+    EVENT_OUTPUT,
+    EVENT_REFERENCE,
+    EVENT_RESULT,
+    EVENT_TICKET,
+    FORMAT_PACKED,
+    LINK_CONNECT,
+    LINK_NO_SERVE,
+    LINK_OFFER,
+    LINK_ROUTE_OFFERS,
+    REFERENCE_KEPT,
+    REFERENCE_MANUAL,
+    type HostEvent,
+    type ResultEvent,
+} from "./records.js";
+import {
+    Reference,
+    withMembers,
+    type AnyReference,
+    type CallOptions,
+    type Holder,
+    type ReferenceTo,
+} from "./reference.js";
+import { Replica, type KeepValues } from "./replica.js";
+import type { Transaction } from "./transaction.js";
+
+/** What a host is opened with: limits of the core by name (bytes, counts, milliseconds; docs/api.md), and these. */
+export interface HostOptions extends Limits {
+    /** Types to provide. */
+    types?: readonly Type<any, any, any, any>[];
+    /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
+    freeze?: boolean;
+    /** Told of what methods, derives and `start` throw besides MethodErrors. Default: console.error. */
+    onError?: (error: unknown, where: string) => void;
+}
+
+/** What the peer may do over a link. */
+export interface LinkOptions {
+    /** Offer the types that this host provides to the peer, for others to reach through it. */
+    offer?: boolean;
+    /** Reach what the peer offers through it. */
+    routeOffers?: boolean;
+    /** Whether the peer may hold this host's objects. Default true. */
+    serve?: boolean;
+}
+
+export interface ConnectOptions extends LinkOptions {
+    /** How messages are written: "binary", the default, or "text" (JSON; WebSocket only). */
+    codec?: "binary" | "text";
+}
+
+export interface ServeOptions extends LinkOptions {
+    /** Further origins whose pages may connect, such as "https://example.org"; "*": any. Default: the server's own. */
+    origins?: string | readonly string[];
+}
+
+export interface AttachOptions extends ServeOptions {
+    /** Take only upgrades of this path. */
+    path?: string;
+}
+
+export interface GetOptions {
+    /** Where to ask. Default: here, if the type is provided here, else the first link that this host connected. */
+    link?: Link;
+    /** The version of the type; 0, the default: any. */
+    version?: number;
+    /** Values move only as fast as `frames()` are taken, and the provider folds what waits. */
+    manual?: boolean;
+    /**
+     * "shared" (the default): values are immutable, and share with the ones before what did not change. "in-place":
+     * one value that is changed; nothing is copied, also in a huge array. "none": there are only the ops of frames.
+     */
+    values?: KeepValues;
+}
+
+interface Pending {
+    promise: Promise<unknown>;
+    handle: Reference; // keeps it from being forgotten
+    resolve(value: unknown): void;
+    reject(error: unknown): void;
+}
+
+const CODECS = { binary: CODEC_BINARY, text: CODEC_TEXT };
+const CLOSE_TIMEOUT = 1000; // milliseconds for links to say bye
+
+const forgottenReferences = new FinalizationRegistry<() => void>((letGo) => letGo());
+const forgottenHosts = new FinalizationRegistry<Core>((core) => core.close());
+
+function linkFlags({ offer, routeOffers, serve }: LinkOptions): number {
+    return (offer ? LINK_OFFER : 0) | (routeOffers ? LINK_ROUTE_OFFERS : 0) | (serve === false ? LINK_NO_SERVE : 0);
+}
+
+function printError(error: unknown, where: string): void {
+    console.error(`chordal: ${where}:`, error);
+}
+
+function keyOf(params: object): string {
+    return String.fromCharCode(...pack(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/**
+ * One runtime instance: the types that it provides, the objects it holds, its links. Usable at once; in a browser the
+ * core is loaded meanwhile, and what was asked of the host is done then, in order (`ready`). Close it with `close`,
+ * `using` or `await using`; what it made may be closed before or after it, in any order.
+ */
+export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
+    /** Fulfilled when the core is there; rejected when it cannot be loaded or refuses the options. */
+    readonly ready: Promise<void>;
+    private opened: { core: Core; pump: Pump; provider: Provider } | undefined;
+    private steps: { step: () => void; fail: (error: unknown) => void }[] | undefined = [];
+    private isClosed = false;
+    private failure: unknown;
+    private readonly freeze: boolean;
+    private replicas = new Map<number, Replica>();
+    private shared = new Map<string, Replica>();
+    private calls = new Map<number, Pending>();
+    private links = new Map<number, Link>();
+    private servers = new Set<Server>();
+
+    constructor(private readonly options: HostOptions = {}) {
+        this.freeze = options.freeze ?? platform().development;
+        const loaded = platform().load();
+        if (loaded instanceof Promise) {
+            this.ready = loaded.then((flat) => this.open(flat)).catch((error) => this.failed(error));
+            this.ready.catch(() => {}); // told by whatever is asked of the host
+        } else {
+            this.open(loaded);
+            this.ready = Promise.resolve();
+        }
+    }
+
+    private open(flat: Flat): void {
+        if (this.isClosed) throw closedError("host");
+        const { types = [], freeze: _, onError = printError, ...limits } = this.options;
+        const core = new Core(flat, limits);
+        const pump = new Pump(
+            core,
+            (event) => this.handle(event),
+            (event) => this.opened!.provider.polled(event),
+        );
+        this.opened = { core, pump, provider: new Provider(this, core, pump, this.freeze, onError) };
+        forgottenHosts.register(this, core, core);
+        try {
+            for (const type of types) this.opened.provider.provide(type);
+        } catch (error) {
+            this.closeNow();
+            throw error;
+        }
+        const { steps } = this;
+        this.steps = undefined;
+        for (const { step, fail } of steps ?? []) attempt(step, fail);
+    }
+
+    private failed(error: unknown): never {
+        this.failure = error;
+        for (const { fail } of this.steps?.splice(0) ?? []) fail(error);
+        throw error;
+    }
+
+    /** Do something now, or when the core is there. */
+    private whenOpen(step: () => void, fail: (error: unknown) => void): void {
+        if (this.isClosed) throw closedError("host");
+        if (this.failure !== undefined) throw this.failure;
+        if (this.steps === undefined) attempt(step, fail);
+        else this.steps.push({ step, fail });
+    }
+
+    /** @internal */
+    get core(): Core {
+        if (this.opened === undefined)
+            throw new ChordalError(E_STATE, 0, "the core is not loaded yet: await host.ready");
+        return this.opened.core;
+    }
+
+    /** @internal */
+    get pump(): Pump {
+        void this.core;
+        return this.opened!.pump;
+    }
+
+    private get provider(): Provider {
+        void this.core;
+        return this.opened!.provider;
+    }
+
+    // ---- providing ----
+
+    /** Provide types. Refused: EXISTS (the name is taken), INVALID, with words. */
+    provide(...types: Type<any, any, any, any>[]): void {
+        this.whenOpen(
+            () => {
+                for (const type of types) this.provider.provide(type);
+            },
+            throwNowOrLater(this.steps === undefined),
+        );
+    }
+
+    /**
+     * The object of a type that this host provides, made if there is none. It counts as held until its `release`.
+     * Refused: NO_TYPE, PARAMS.
+     */
+    async object<P extends string, D, R, M>(
+        type: Type<P, D, R, M>,
+        params: { readonly [K in P]: unknown } = {} as never,
+    ): Promise<ProvidedObject<P, D, R>> {
+        await this.ready;
+        return this.provider.object(type.name, params) as ProvidedObject<P, D, R>;
+    }
+
+    /** Change documents of several objects of this host: `host.transaction((t) => { t.of(notes).list… })`. */
+    transaction(work: (t: Transaction<{}>) => unknown): Promise<number> {
+        return this.provider.transact(undefined, 0, work);
+    }
+
+    // ---- holding ----
+
+    /**
+     * A reference to an object, by its type or its type's name, and its params. It is there at once; `await notes.live`
+     * waits for the values.
+     */
+    get<T extends { readonly shape: Shape }>(
+        type: T | string,
+        params: { readonly [K in T["shape"]["params"]]: unknown },
+        options?: GetOptions,
+    ): ReferenceTo<T>;
+    get(type: string, params?: object, options?: GetOptions): AnyReference;
+    get(type: string | { readonly name?: string }, params: object = {}, options: GetOptions = {}): any {
+        const name = typeof type === "string" ? type : type.name;
+        if (typeof name !== "string") throw new ChordalError(E_INVALID, 0, "a type is a name or what `type` gave");
+        const { link, version = 0, manual = false, values = "shared" } = options;
+        const key = [link?.serial ?? 0, name, version, manual, values, keyOf(params)].join("\0");
+        let replica = this.shared.get(key);
+        if (replica === undefined || replica.state === "released" || replica.state === "retired") {
+            replica = this.hold(name, pack(params), options);
+            this.shared.set(key, replica);
+        }
+        return this.makeReference(replica, name, params);
+    }
+
+    private makeReference(replica: Replica, name: string, params: object): Reference {
+        const reference = new Reference(this, replica, name, Object.freeze({ ...params }));
+        replica.handles++;
+        forgottenReferences.register(reference, () => this.letGo(replica), reference);
+        return withMembers(reference);
+    }
+
+    private hold(name: string, params: Uint8Array, options: GetOptions): Replica {
+        const { link, version = 0, manual = false, values = "shared" } = options;
+        const replica = new Replica(this, values, this.freeze, manual);
+        const flags = REFERENCE_KEPT | (manual ? REFERENCE_MANUAL : 0);
+        replica.ask = () => {
+            const { core, pump } = this;
+            if (link?.state === "closed") throw closedError("link");
+            const over = link?.id ?? 0;
+            replica.id = core.flat.reference_get(core.host, over, name, version, flags, FORMAT_PACKED, params);
+            this.replicas.set(replica.id, replica);
+            pump.wake();
+        };
+        this.ask(replica);
+        return replica;
+    }
+
+    private ask(replica: Replica): void {
+        this.whenOpen(
+            () => replica.state !== "released" && replica.ask(),
+            (error) => replica.change("failed", error as ChordalError),
+        );
+    }
+
+    /** @internal */
+    retry(replica: Replica): void {
+        if (replica.id === 0) return this.ask(replica);
+        this.core.flat.reference_retry(this.core.host, replica.id);
+        this.pump.wake();
+    }
+
+    /** @internal One reference less. */
+    letGo(replica: Replica, handle?: Reference): void {
+        if (handle !== undefined) forgottenReferences.unregister(handle);
+        if (--replica.handles > 0 || this.isClosed) return;
+        replica.release();
+        this.replicas.delete(replica.id);
+        for (const [key, other] of this.shared) if (other === replica) this.shared.delete(key);
+        this.opened?.pump.wake();
+    }
+
+    // ---- calls ----
+
+    /** @internal */
+    call(
+        replica: Replica,
+        handle: Reference,
+        method: string,
+        args: readonly unknown[],
+        options: CallOptions,
+    ): Promise<any> {
+        const { signal, timeout = 0 } = options;
+        if (signal?.aborted) return Promise.reject(signal.reason);
+        let pending!: Pending;
+        const promise = new Promise<unknown>((resolve, reject) => (pending = { handle, resolve, reject } as Pending));
+        pending.promise = promise;
+        attempt(() => {
+            const packed = packArguments(args);
+            const start = () => this.startCall(replica, method, packed, timeout, pending, signal);
+            this.whenOpen(start, pending.reject);
+        }, pending.reject);
+        return promise;
+    }
+
+    private startCall(
+        replica: Replica,
+        method: string,
+        args: Uint8Array,
+        timeout: number,
+        pending: Pending,
+        signal: AbortSignal | undefined,
+    ): void {
+        const { core, pump } = this;
+        if (replica.id === 0) throw replica.dead() ?? closedError("reference");
+        const milliseconds = Math.max(0, Math.ceil(timeout));
+        const id = core.flat.call_start(core.host, replica.id, method, FORMAT_PACKED, args, milliseconds);
+        this.calls.set(id, pending);
+        pump.wake();
+        if (signal !== undefined) this.endOnAbort(id, pending, signal);
+    }
+
+    private endOnAbort(id: number, pending: Pending, signal: AbortSignal): void {
+        const abort = () => {
+            pending.reject(signal.reason);
+            if (!this.calls.has(id) || this.isClosed) return;
+            this.core.flat.call_cancel(this.core.host, id);
+            this.pump.wake();
+        };
+        if (signal.aborted) return abort();
+        signal.addEventListener("abort", abort, { once: true });
+        const forget = () => signal.removeEventListener("abort", abort);
+        pending.promise.then(forget, forget);
+    }
+
+    private onResult(event: ResultEvent): void {
+        const pending = this.calls.get(event.call);
+        this.calls.delete(event.call);
+        if (event.code !== 0) pending?.reject(errorOf(event.code, event.name, event.detail));
+        else pending?.resolve(unpackResult(event.value, this.freeze));
+    }
+
+    // ---- links ----
+
+    /**
+     * Link with the host that listens at "ws://host:port/path", "wss://…" or, in Node, "ipc:/path": again and again,
+     * until the link or the host is closed.
+     */
+    connect(url: string, options: ConnectOptions = {}): Link {
+        const codec = CODECS[options.codec ?? "binary"];
+        if (codec === undefined) throw new ChordalError(E_INVALID, 0, `${options.codec} is no codec: binary or text`);
+        const link = new Link(this, String(url), platform().dial(String(url), codec));
+        this.whenOpen(
+            () => this.openLink(link, LINK_CONNECT | linkFlags(options)),
+            (error) => link.abandon(error as ChordalError),
+        );
+        return link;
+    }
+
+    private openLink(link: Link, flags: number): void {
+        if (link.state === "closed") return; // before it was opened
+        const { core, pump } = this;
+        link.id = core.flat.link_open(core.host, flags);
+        this.links.set(link.id, link);
+        pump.wake();
+    }
+
+    /** Accept links at "ws://host:port" (port 0: any) or "ipc:/path". Only in Node. */
+    async serve(url: string, options: ServeOptions = {}): Promise<Server> {
+        await this.ready;
+        const accepted = new Set<Link>();
+        const limit = Number(this.core.flat.link_limit(this.core.host));
+        const { address, stop } = await platform().serve(url, this.acceptor(url, options, accepted), limit, options);
+        if (this.isClosed) {
+            stop();
+            throw closedError("host");
+        }
+        return this.makeServer(address, stop, accepted);
+    }
+
+    /** Accept links as WebSocket upgrades of an HTTP server (`node:http` or `node:https`). Only in Node. */
+    attach(server: object, options: AttachOptions = {}): Server {
+        const accepted = new Set<Link>();
+        const limit = Number(this.core.flat.link_limit(this.core.host));
+        const accept = this.acceptor("", options, accepted);
+        return this.makeServer("", platform().attach(server, accept, limit, options), accepted);
+    }
+
+    private acceptor(url: string, options: LinkOptions, accepted: Set<Link>): Accept {
+        return (dial, codec) => {
+            const link = new Link(this, url, undefined);
+            this.openLink(link, linkFlags(options));
+            for (const old of accepted) if (old.state === "closed") accepted.delete(old);
+            accepted.add(link);
+            link.accepted(dial, codec);
+        };
+    }
+
+    private makeServer(address: string, stop: () => void, accepted: Set<Link>): Server {
+        const server = new Server(
+            address,
+            () => this.servers.delete(server) && stop(),
+            () => accepted,
+        );
+        this.servers.add(server);
+        return server;
+    }
+
+    /** @internal Link with a host of the same thread. */
+    linkTo(provider: Host, { offer = false, routeOffers = false }: PairOptions): Link {
+        const accept = () => {
+            if (provider.isClosed) return undefined;
+            const other = new MemoryLink(provider, undefined);
+            provider.openLink(other, linkFlags({ offer: routeOffers, routeOffers: offer }));
+            return other;
+        };
+        const link = new MemoryLink(this, accept);
+        this.openLink(link, LINK_CONNECT | linkFlags({ offer, routeOffers }));
+        return link;
+    }
+
+    /** @internal */
+    forget(link: Link): void {
+        this.links.delete(link.id);
+    }
+
+    // ---- events ----
+
+    private handle(event: HostEvent): void {
+        switch (event.kind) {
+            case EVENT_LINK:
+                return this.links.get(event.link)?.onState(event);
+            case EVENT_OUTPUT:
+                return this.links.get(event.link)?.onOutput();
+            case EVENT_REFERENCE:
+                return this.replicas.get(event.reference)?.onReference(event);
+            case EVENT_FRAME:
+                return this.replicas.get(event.watch)?.onFrame(event);
+            case EVENT_RESULT:
+                return this.onResult(event);
+            case EVENT_OBJECT:
+                return this.provider.onObject(event);
+            case EVENT_CALL:
+                return this.provider.onCall(event);
+            case EVENT_CANCEL:
+                return this.provider.onCancel(event);
+            case EVENT_TICKET:
+                return this.provider.onTicket(event);
+            case EVENT_COMPUTE:
+                return this.provider.onCompute(event);
+        }
+    }
+
+    // ---- the rest ----
+
+    /** What the core counted: memory, messages, bytes, commits, crossings (`entries`) … (docs/api.md). */
+    counters(): Counters {
+        return this.core.flat.host_counters(this.core.host);
+    }
+
+    /** The random name of this opening of the host: 32 hexadecimal digits. */
+    get run(): string {
+        const bytes = this.core.flat.host_run(this.core.host);
+        return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    }
+
+    /** A 64-bit digest of a value, as 16 hexadecimal digits: equal values have equal ones, in every runtime. */
+    digest(value: unknown): string {
+        const { flat, host } = this.core;
+        const decoded = flat.value_decode(host, FORMAT_PACKED, pack(value));
+        const digest = flat.value_digest(decoded);
+        flat.value_unref(decoded);
+        return digest.toString(16).padStart(16, "0");
+    }
+
+    get closed(): boolean {
+        return this.isClosed;
+    }
+
+    /** Say bye on all links, then close: all calls still waiting are rejected, references released, loops ended. */
+    async close(): Promise<void> {
+        if (this.isClosed) return;
+        for (const server of [...this.servers]) server.close();
+        for (const link of [...this.links.values()]) link.close();
+        const until = performance.now() + CLOSE_TIMEOUT;
+        while (this.links.size > 0 && performance.now() < until && !this.isClosed) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        this.closeNow();
+    }
+
+    /** Close at once: links are cut. */
+    closeNow(): void {
+        if (this.isClosed) return;
+        this.isClosed = true;
+        const error = closedError("host");
+        for (const { fail } of this.steps?.splice(0) ?? []) fail(error);
+        for (const server of [...this.servers]) server.close();
+        for (const link of [...this.links.values()]) link.abandon(error);
+        for (const pending of this.calls.values()) {
+            pending.promise.catch(() => {}); // nobody has to ask for it
+            pending.reject(error);
+        }
+        this.end(error);
+    }
+
+    private end(error: ChordalError): void {
+        const { opened } = this;
+        opened?.provider.close(error);
+        for (const replica of new Set([...this.shared.values(), ...this.replicas.values()])) replica.release(error);
+        this.calls.clear();
+        this.links.clear();
+        this.replicas.clear();
+        this.shared.clear();
+        if (opened === undefined) return;
+        opened.pump.stop();
+        opened.core.close();
+        forgottenHosts.unregister(opened.core);
+    }
+
+    [dispose](): void {
+        this.closeNow();
+    }
+
+    async [asyncDispose](): Promise<void> {
+        await this.close();
+    }
+}
+
+function attempt(step: () => void, fail: (error: unknown) => void): void {
+    try {
+        step();
+    } catch (error) {
+        fail(error);
+    }
+}
+
+function throwNowOrLater(now: boolean): (error: unknown) => void {
+    return now
+        ? (error) => {
+              throw error;
+          }
+        : rethrow;
+}
+
+/** A host that is linked with the one at `url`, and links again when the link is lost. */
+export function connect(url: string, options: HostOptions & ConnectOptions = {}): Host {
+    const { codec, offer, routeOffers, serve, ...rest } = options;
+    const host = new Host(rest);
+    host.connect(url, { codec, offer, routeOffers, serve } as ConnectOptions);
+    return host;
+}

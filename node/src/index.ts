@@ -1,0 +1,46 @@
+// Chordal: live objects, shared between hosts. See docs/guide/javascript.md.
+
+export { Call } from "./call.js";
+export { append, truncate, type Draft } from "./draft.js";
+export { ChordalError, DeriveError, MethodError } from "./errors.js";
+export type { Counters } from "./flat.js";
+export type { Frame } from "./frame.js";
+export {
+    connect,
+    Host,
+    type AttachOptions,
+    type ConnectOptions,
+    type GetOptions,
+    type HostOptions,
+    type LinkOptions,
+    type ServeOptions,
+} from "./host.js";
+export type { Link, LinkState, Server } from "./link.js";
+export { pair, type PairOptions } from "./memory.js";
+export {
+    type,
+    type Declaration,
+    type Derive,
+    type MethodFunction,
+    type Shape,
+    type Sources,
+    type Type,
+} from "./object.js";
+export type { Op, Path } from "./ops.js";
+export type { ProvidedObject } from "./provided.js";
+export type {
+    AnyMember,
+    AnyReference,
+    CallOptions,
+    Frames,
+    Members,
+    Reference,
+    ReferenceTo,
+    Stop,
+    Watchable,
+} from "./reference.js";
+export type { KeepValues, ReferenceState } from "./replica.js";
+export type { Documents, Transaction } from "./transaction.js";
+export type { Immutable, Value } from "./value.js";
+export type { Versions } from "./versions.js";
+export { useWasm, versions } from "./wasm.js";

@@ -1,0 +1,275 @@
+// Links: a host's side of a transport, which is lost and found again.
+
+import type { Core } from "./core.js";
+import { closedError } from "./errors.js";
+import type { Pump } from "./pump.js";
+import {
+    ChordalError,
+    FRAME_TEXT,
+    LINK_CLOSED,
+    LINK_DIAL,
+    LINK_OPENING,
+    LINK_UP,
+    LINK_WAIT,
+    type LinkEvent,
+} from "./records.js";
+
+/** dial and opening: on its way. up. wait: for the next attempt. closed: for good. */
+export type LinkState = "new" | "dial" | "opening" | "up" | "wait" | "closed";
+
+const STATES: Record<number, LinkState> = {
+    [LINK_DIAL]: "dial",
+    [LINK_OPENING]: "opening",
+    [LINK_UP]: "up",
+    [LINK_WAIT]: "wait",
+    [LINK_CLOSED]: "closed",
+};
+
+/** Whole frames both ways, in order. */
+export interface Transport {
+    /** Whether frames can be sent now; if not, `drained` is told later. */
+    readonly hasRoom: boolean;
+    send(bytes: Uint8Array, isText: boolean): void;
+    /** Close when all that was sent has left. */
+    close(): void;
+    /** Cut it. */
+    abort(): void;
+}
+
+/** What a transport tells its link. */
+export interface TransportEvents {
+    opened(codec: number): void;
+    received(bytes: Uint8Array, frame: number): void;
+    /** The peer sends a frame over the limit. */
+    tooLarge(): void;
+    drained(): void;
+    /** It is gone; told once, whatever happened. */
+    gone(): void;
+}
+
+/** Begin a transport. It tells what becomes of it later, not inside of this call. */
+export type Dial = (events: TransportEvents, limit: number) => Transport;
+
+/** What a link needs of its host. */
+export interface LinkOwner {
+    readonly core: Core;
+    readonly pump: Pump;
+    forget(link: Link): void;
+}
+
+interface Waiting {
+    resolve(): void;
+    reject(error: ChordalError): void;
+}
+
+let links = 0;
+
+/** A link of a host. One that connected goes on until it is closed, over one transport after the other. */
+export class Link {
+    /** @internal */
+    id = 0;
+    /** @internal */
+    readonly serial = ++links;
+    private current: LinkState = "new";
+    private reason: ChordalError | undefined;
+    private peerName = "";
+    private transport: Transport | undefined;
+    private ending = false;
+    private waiting: Waiting[] = [];
+
+    /** @internal */
+    constructor(
+        protected readonly owner: LinkOwner,
+        /** The address connected to, or accepted at. */
+        readonly url: string,
+        private readonly dial: Dial | undefined,
+    ) {}
+
+    get state(): LinkState {
+        return this.current;
+    }
+
+    /** Why it went down or was closed. */
+    get error(): ChordalError | undefined {
+        return this.reason;
+    }
+
+    /** The name of the host at the other end, once it was up. */
+    get peer(): string {
+        return this.peerName;
+    }
+
+    /** Fulfilled when the link is up; rejected with the reason when it is closed instead. */
+    get up(): Promise<void> {
+        return new Promise((resolve, reject) => {
+            this.waiting.push({ resolve, reject });
+            this.settleWaiting();
+        });
+    }
+
+    /** Dial again now instead of waiting. */
+    retry(): void {
+        const { core, pump } = this.owner;
+        if (this.id === 0 || this.current === "closed" || core.closed) return;
+        core.flat.link_retry(core.host, this.id, core.now());
+        pump.wake();
+    }
+
+    /** Say bye and close. */
+    close(): void {
+        if (this.current === "closed") return;
+        if (this.id === 0) return this.abandon(closedError("link"));
+        const { core, pump } = this.owner;
+        if (core.closed) return;
+        core.flat.link_close(core.host, this.id);
+        pump.wake();
+    }
+
+    private settleWaiting(): void {
+        if (this.current !== "up" && this.current !== "closed") return;
+        for (const one of this.waiting.splice(0)) {
+            if (this.current === "up") one.resolve();
+            else one.reject(this.reason ?? closedError("link"));
+        }
+    }
+
+    // ---- what the core tells ----
+
+    /** @internal */
+    onState(event: LinkEvent): void {
+        this.current = STATES[event.state] ?? this.current;
+        this.reason = event.code ? new ChordalError(event.code, 0, event.detail) : undefined;
+        if (event.peer !== "") this.peerName = event.peer;
+        if (event.state === LINK_DIAL) this.begin();
+        if (event.state === LINK_WAIT || event.state === LINK_CLOSED) {
+            this.ending = true;
+            this.flush();
+        }
+        if (event.state === LINK_CLOSED && !this.hasTransport()) this.forget();
+        this.settleWaiting();
+    }
+
+    /** @internal */
+    onOutput(): void {
+        this.flush();
+    }
+
+    protected hasTransport(): boolean {
+        return this.transport !== undefined;
+    }
+
+    /** Send what there is; when the link has ended, the rest, and close. */
+    protected flush(): void {
+        const { core } = this.owner;
+        const { transport } = this;
+        while (transport !== undefined && transport.hasRoom && !core.closed) {
+            const taken = core.take(this.id);
+            if (taken === undefined) {
+                if (this.ending) transport.close();
+                return;
+            }
+            transport.send(taken.bytes, taken.frame === FRAME_TEXT);
+        }
+    }
+
+    // ---- the transport ----
+
+    protected begin(): void {
+        const { core } = this.owner;
+        this.carry((events) => this.dial!(events, Number(core.flat.link_limit(core.host))));
+    }
+
+    /** Use a transport until it is gone. */
+    private carry(dial: (events: TransportEvents) => Transport): void {
+        this.ending = false;
+        let transport: Transport | undefined;
+        const isCurrent = () => transport !== undefined && transport === this.transport && !this.owner.core.closed;
+        const events: TransportEvents = {
+            opened: (codec) => isCurrent() && this.opened(codec),
+            received: (bytes, frame) => isCurrent() && this.received(bytes, frame),
+            tooLarge: () => isCurrent() && this.tooLarge(),
+            drained: () => isCurrent() && this.flush(),
+            gone: () => isCurrent() && this.gone(),
+        };
+        try {
+            this.transport = transport = dial(events);
+        } catch {
+            this.gone();
+        }
+    }
+
+    /** @internal Use a transport that the peer has opened. */
+    accepted(dial: (events: TransportEvents) => Transport, codec: number): void {
+        this.carry(dial);
+        this.opened(codec);
+    }
+
+    private opened(codec: number): void {
+        const { core, pump } = this.owner;
+        if (this.ending) return this.transport!.close();
+        core.flat.link_up(core.host, this.id, codec, core.now());
+        pump.wake();
+    }
+
+    private received(bytes: Uint8Array, frame: number): void {
+        const { core, pump } = this.owner;
+        if (this.ending) return;
+        try {
+            core.flat.link_feed(core.host, this.id, frame, bytes, core.now());
+        } catch (error) {
+            if (!(error instanceof ChordalError)) throw error; // else the core has said bye, or dials again
+        }
+        pump.wake();
+    }
+
+    private tooLarge(): void {
+        const { core } = this.owner;
+        this.received(new Uint8Array(Number(core.flat.link_limit(core.host)) + 1), 1);
+    }
+
+    /** The transport is gone. */
+    protected gone(): void {
+        const { core, pump } = this.owner;
+        this.transport = undefined;
+        if (this.id === 0 || core.closed) return;
+        core.flat.link_down(core.host, this.id, core.now());
+        if (this.current === "closed" || this.dial === undefined) this.forget();
+        pump.wake();
+    }
+
+    protected forget(): void {
+        if (this.id === 0) return;
+        this.owner.forget(this);
+        this.owner.core.release(this.id);
+        this.id = 0;
+        this.current = "closed";
+        this.settleWaiting();
+    }
+
+    /** @internal The host is closed. */
+    abandon(reason: ChordalError): void {
+        const { transport } = this;
+        this.transport = undefined;
+        transport?.abort();
+        this.reason ??= reason;
+        this.current = "closed";
+        this.settleWaiting();
+    }
+}
+
+/** What `host.serve` and `host.attach` give. */
+export class Server {
+    /** @internal */
+    constructor(
+        /** Where clients connect; "" for a server that was attached to. */
+        readonly address: string,
+        private readonly shut: () => void,
+        private readonly links: () => Iterable<Link>,
+    ) {}
+
+    /** Accept no more links, and close those that were accepted. */
+    close(): void {
+        this.shut();
+        for (const link of [...this.links()]) link.close();
+    }
+}

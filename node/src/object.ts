@@ -1,0 +1,174 @@
+// Types: what a program declares in order to provide objects.
+
+import type { Call } from "./call.js";
+import { encodeText } from "./text.js";
+import { pack } from "./packed.js";
+import type { ProvidedObject } from "./provided.js";
+import { ChordalError, E_INVALID } from "./records.js";
+import type { Immutable } from "./value.js";
+
+type Named = Record<string, unknown>;
+
+/** The values that a derive may read: documents by name, and derives declared before it. */
+export type Sources<D> = { readonly [K in keyof D]: Immutable<D[K]> } & { readonly [name: string]: any };
+
+/** A value computed from others. */
+export interface Derive<D, R> {
+    /** The members that it reads: documents, and derives that are declared before it. */
+    from: readonly string[];
+    /**
+     * Compute it from their present values, and from nothing else. Called once in each batch that changed one of them.
+     * If it throws, its watchers keep the last value and see the error beside it; a promise that is not settled within
+     * the host's `compute_timeout` counts as an error.
+     */
+    compute(values: Sources<D>): R | Promise<R>;
+}
+
+/** A method as its provider writes it. */
+export type MethodFunction<P extends string, D> = (call: Call<P, D>, ...args: any[]) => unknown;
+
+/** What `type` is given. */
+export interface Declaration<P extends string, D, R, M> {
+    /** The version that holders may ask for. Default 1. */
+    version?: number;
+    /** The names by which objects are addressed: there is one object for each choice of values. */
+    params?: readonly P[];
+    /** Objects stay when nobody holds them. */
+    keep?: boolean;
+    /** JSON values of each object, with what they are in a new one. They change only in transactions. */
+    documents?: D;
+    /** Values computed from documents. */
+    derives?: { [K in keyof R]: Derive<D, R[K]> };
+    /**
+     * What holders call. The first parameter tells of the call, the others are the caller's: values, or Uint8Arrays,
+     * which travel raw. What a method returns, or its promise gives, is the result. It tells its caller of a failure by
+     * throwing a `MethodError`; of anything else that it throws the caller learns nothing but the word "internal".
+     */
+    methods?: M & { [name: string]: MethodFunction<P, D> };
+    /** Names of methods that may run twice without harm. */
+    idempotent?: readonly string[];
+    /** Called when an object is made, before it goes live. If it throws a MethodError, holders see it failed. */
+    start?(object: ProvidedObject<P, D, R>): void | Promise<void>;
+    /** Called when an object is no more. */
+    retired?(object: ProvidedObject<P, D, R>): void;
+}
+
+/** What a type has, in the words of TypeScript: for the types of references. */
+export interface Shape {
+    params: string;
+    documents: object;
+    derives: object;
+    methods: object;
+}
+
+export type MemberKind = "document" | "derive" | "method";
+
+/** One member of a declared type, in its place. */
+export interface MemberOfType {
+    readonly name: string;
+    readonly kind: MemberKind;
+    readonly initial?: unknown;
+    readonly derive?: Derive<any, unknown>;
+    readonly method?: MethodFunction<string, any>;
+}
+
+/** A declared type. Make one with `type`. */
+export class Type<P extends string = string, D = any, R = any, M = any> {
+    /** Only for the type checker. */
+    declare readonly shape: { params: P; documents: D; derives: R; methods: M };
+    readonly members: readonly MemberOfType[];
+    readonly version: number;
+    readonly params: readonly string[];
+
+    constructor(
+        readonly name: string,
+        readonly declaration: Declaration<P, D, R, M>,
+    ) {
+        this.version = declaration.version ?? 1;
+        this.params = [...(declaration.params ?? [])];
+        this.members = membersOf(declaration);
+        const names = new Set(this.members.map((member) => member.name));
+        if (names.size !== this.members.length) throw new ChordalError(E_INVALID, 0, "two members have the same name");
+    }
+
+    /** The number of a document; -1 when there is none of this name. */
+    documentIndex(name: string): number {
+        return this.members.findIndex((member) => member.name === name && member.kind === "document");
+    }
+
+    /** The type in packed form, as `describe` gives it. */
+    toBytes(): Uint8Array {
+        return encodeText(
+            jsonOf({
+                name: this.name,
+                version: this.version,
+                params: this.params,
+                keep: this.declaration.keep === true,
+                start: this.declaration.start !== undefined,
+                members: this.members.map((member) => this.describe(member)),
+            }),
+        );
+    }
+
+    private describe({ name, kind, initial, derive }: MemberOfType): Named {
+        if (kind === "document") return { name, kind, initial };
+        if (kind === "derive") return { name, kind, from: derive!.from };
+        return { name, kind, idempotent: this.declaration.idempotent?.includes(name) === true };
+    }
+}
+
+/** JSON text that keeps bigints and `__proto__` keys. What is no value is refused by packing it. */
+function jsonOf(value: unknown): string {
+    pack(value);
+    return writeJson(value);
+}
+
+function writeJson(value: unknown): string {
+    if (typeof value === "bigint") return value.toString();
+    if (Array.isArray(value)) return `[${value.map(writeJson).join(",")}]`;
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    const members = Object.keys(value).map((key) => `${JSON.stringify(key)}:${writeJson((value as Named)[key])}`);
+    return `{${members.join(",")}}`;
+}
+
+function membersOf({ documents, derives, methods }: Declaration<any, any, any, any>): MemberOfType[] {
+    const members: MemberOfType[] = [];
+    for (const [name, initial] of Object.entries<unknown>(documents ?? {})) {
+        members.push({ name, kind: "document", initial });
+    }
+    for (const [name, derive] of Object.entries<Derive<any, unknown>>(derives ?? {})) {
+        members.push({ name, kind: "derive", derive });
+    }
+    for (const [name, method] of Object.entries<MethodFunction<string, any>>(methods ?? {})) {
+        members.push({ name, kind: "method", method });
+    }
+    return members;
+}
+
+/**
+ * Declare a type.
+ *
+ * ```ts
+ * const Notes = type("notes", {
+ *     params: ["board"],
+ *     documents: { list: { entries: [] as { id: string; text: string }[] } },
+ *     derives: { count: { from: ["list"], compute: ({ list }) => list.entries.length } },
+ *     methods: {
+ *         add(call, text: string) {
+ *             const id = call.newId();
+ *             call.transaction((t) => t.list.entries.push({ id, text }));
+ *             return id;
+ *         },
+ *     },
+ * });
+ * ```
+ *
+ * `new Host({ types: [Notes] })` provides it, `host.get(Notes, { board: "lunch" })` holds one of its objects. A program
+ * that only holds needs just the types: `import type { Notes } …; host.get<typeof Notes>("notes", …)`.
+ */
+export function type<const P extends string = never, D = {}, R = {}, M = {}>(
+    name: string,
+    declaration: Declaration<P, D, R, M>,
+): Type<P, D, R, M> {
+    return new Type(name, declaration);
+}

@@ -1,0 +1,34 @@
+// What differs between Node and browsers: how the core is loaded, random bytes, transports. An entry sets it once.
+
+import type { Flat } from "./flat.js";
+import type { Dial, Transport, TransportEvents } from "./link.js";
+
+export type Accept = (dial: (events: TransportEvents) => Transport, codec: number) => void;
+
+export interface Listening {
+    address: string;
+    stop(): void;
+}
+
+export interface Platform {
+    /** Whether values are frozen when a host does not say. */
+    readonly development: boolean;
+    /** The core; a promise where loading takes a while. */
+    load(): Flat | Promise<Flat>;
+    random(bytes: Uint8Array): Uint8Array;
+    /** Refuses addresses that the platform cannot connect to: INVALID, UNSUPPORTED. */
+    dial(url: string, codec: number): Dial;
+    serve(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;
+    attach(server: object, accept: Accept, limit: number, options: object): () => void;
+}
+
+let current: Platform | undefined;
+
+export function setPlatform(platform: Platform): void {
+    current = platform;
+}
+
+export function platform(): Platform {
+    if (current === undefined) throw new Error("chordal was not imported by its entry");
+    return current;
+}

@@ -1,0 +1,337 @@
+// The providing side of a host: its objects, the calls they serve, their derives and commits.
+
+import { Call } from "./call.js";
+import { MethodError } from "./errors.js";
+import type { Core } from "./core.js";
+import type { Host } from "./host.js";
+import type { Type } from "./object.js";
+import { pack, unpack, unpackArguments } from "./packed.js";
+import { platform } from "./platform.js";
+import { ProvidedBase } from "./provided.js";
+import type { Pump } from "./pump.js";
+import {
+    ChordalError,
+    E_NO_TYPE,
+    EVENT_TICKET,
+    FORMAT_PACKED,
+    OBJECT_MADE,
+    type CallEvent,
+    type CancelEvent,
+    type ComputeEvent,
+    type HostEvent,
+    type ObjectEvent,
+    type TicketEvent,
+} from "./records.js";
+import { Changes, runWork } from "./transaction.js";
+import { freezeAll, type Value } from "./value.js";
+
+const INTERNAL = "internal"; // what others learn of a fault of the program
+const READ_SIZE = 4096;
+
+/** A commit on its way. */
+interface Ticket {
+    touched: ProvidedBase[];
+    resolve(commit: number): void;
+    reject(error: ChordalError): void;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+    return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
+}
+
+/** How many rounds of computing a change of a type's documents may take. */
+function derivesDepth(type: Type): number {
+    const depths = new Map<string, number>();
+    for (const { name, derive } of type.members) {
+        if (derive === undefined) continue;
+        depths.set(name, 1 + Math.max(0, ...derive.from.map((source) => depths.get(source) ?? 0)));
+    }
+    return Math.max(0, ...depths.values());
+}
+
+export class Provider {
+    private types = new Map<number, Type>();
+    private objects = new Map<number, ProvidedBase>();
+    private calls = new Map<number, Call>();
+    private tickets = new Map<number, Ticket>();
+    private unsettled = new Map<number, number>(); // object: commits that are not through
+    private rounds = 0;
+    private buffer = new Uint8Array(READ_SIZE);
+
+    constructor(
+        readonly host: Host,
+        private readonly core: Core,
+        private readonly pump: Pump,
+        private readonly freeze: boolean,
+        private readonly report: (error: unknown, where: string) => void,
+    ) {}
+
+    random(bytes: Uint8Array): Uint8Array {
+        return platform().random(bytes);
+    }
+
+    // ---- types and objects ----
+
+    provide(type: Type): void {
+        const { core } = this;
+        this.types.set(core.flat.type_provide(core.host, type.toBytes()), type);
+        this.rounds = Math.max(this.rounds, derivesDepth(type));
+        this.pump.wake();
+    }
+
+    object(name: string, params: object): ProvidedBase {
+        const { core } = this;
+        const entry = [...this.types].find(([, type]) => type.name === name);
+        if (entry === undefined) throw new ChordalError(E_NO_TYPE, 0, `the type ${name} is not provided here`);
+        const packed = pack(params);
+        const id = core.flat.object_get(core.host, name, FORMAT_PACKED, packed);
+        this.pump.wake();
+        return this.known(id, entry[1], packed);
+    }
+
+    private known(id: number, type: Type, params: Uint8Array): ProvidedBase {
+        let object = this.objects.get(id);
+        if (object === undefined) {
+            object = ProvidedBase.make(this, id, type, unpack(params, this.freeze));
+            this.objects.set(id, object);
+        }
+        return object;
+    }
+
+    onObject(event: ObjectEvent): void {
+        if (event.state === OBJECT_MADE) {
+            const type = this.types.get(event.type)!;
+            const object = this.known(event.object, type, event.params);
+            if (type.declaration.start !== undefined) void this.start(object);
+            return;
+        }
+        const object = this.objects.get(event.object);
+        this.objects.delete(event.object);
+        this.unsettled.delete(event.object);
+        if (object !== undefined) object.type.declaration.retired?.(object as any);
+    }
+
+    private async start(object: ProvidedBase): Promise<void> {
+        let reason = new MethodError("");
+        try {
+            await object.type.declaration.start!(object as any);
+        } catch (error) {
+            reason = this.told(error, `${object.type.name}.start`);
+        }
+        if (this.core.closed || this.objects.get(object.id) !== object) return;
+        this.core.flat.object_start(this.core.host, object.id, reason.name, reason.message);
+        this.pump.wake();
+    }
+
+    retire(object: ProvidedBase): void {
+        this.core.flat.object_retire(this.core.host, object.id);
+        this.pump.wake();
+    }
+
+    drop(object: ProvidedBase): void {
+        this.core.flat.object_drop(this.core.host, object.id);
+        this.pump.wake();
+    }
+
+    /** The newest value of a document, the last one of a derive. */
+    value(object: ProvidedBase, member: number): unknown {
+        const { values } = object;
+        const isDocument = object.type.members[member]!.kind === "document";
+        if (!(member in values) && isDocument) values[member] = this.read(object, member);
+        return values[member];
+    }
+
+    /** What the core has: a document as all commits that are through have left it. */
+    private read(object: ProvidedBase, member: number): Value {
+        const { core } = this;
+        const length = core.flat.object_read(core.host, object.id, member, FORMAT_PACKED, this.buffer);
+        if (length > this.buffer.length) {
+            const larger = new Uint8Array(length);
+            core.flat.object_read(core.host, object.id, member, FORMAT_PACKED, larger);
+            return unpack(larger, this.freeze);
+        }
+        return unpack(this.buffer.subarray(0, length), this.freeze);
+    }
+
+    // ---- calls ----
+
+    onCall(event: CallEvent): void {
+        const object = this.objects.get(event.object)!;
+        const member = object.type.members[event.member]!;
+        const call = new Call(this, event.call, object as any, event.origin);
+        this.calls.set(event.call, call);
+        const where = `${object.type.name}.${member.name}`;
+        let result: unknown;
+        try {
+            result = member.method!(call, ...unpackArguments(event.arguments));
+        } catch (error) {
+            return this.fail(call, this.told(error, where));
+        }
+        if (!isPromise(result)) return this.answer(call, result, where);
+        result.then(
+            (value) => this.answer(call, value, where),
+            (error) => this.fail(call, this.told(error, where)),
+        );
+    }
+
+    private answer(call: Call, value: unknown, where: string): void {
+        const { core } = this;
+        if (core.closed || !this.calls.delete(call.id)) return;
+        try {
+            const raw = value instanceof Uint8Array;
+            const bytes = raw ? value : pack(value === undefined ? null : value);
+            core.flat.call_answer(core.host, call.id, raw ? 0 : FORMAT_PACKED, bytes);
+            this.pump.wake();
+        } catch (error) {
+            this.calls.set(call.id, call);
+            this.fail(call, this.told(error, `the result of ${where}`));
+        }
+    }
+
+    private fail(call: Call, error: MethodError): void {
+        const { core } = this;
+        if (core.closed || !this.calls.delete(call.id)) return;
+        try {
+            core.flat.call_fail(core.host, call.id, error.name, error.message);
+        } catch (reason) {
+            this.report(reason, "a method's error");
+            core.release(call.id);
+        }
+        this.pump.wake();
+    }
+
+    onCancel(event: CancelEvent): void {
+        this.calls.get(event.call)?.cancel();
+    }
+
+    /** What others are told of an exception: a MethodError as it is, of all else nothing. */
+    private told(error: unknown, where: string): MethodError {
+        if (error instanceof MethodError && error.name !== "") return error;
+        this.report(error, where);
+        return new MethodError(INTERNAL, "the provider failed");
+    }
+
+    // ---- derives ----
+
+    onCompute(event: ComputeEvent): void {
+        const object = this.objects.get(event.object);
+        if (object === undefined) return this.computeFailed(event.compute, new MethodError(INTERNAL));
+        const { name, derive } = object.type.members[event.member]!;
+        const where = `${object.type.name}.${name}`;
+        let result: unknown;
+        try {
+            result = derive!.compute(this.sources(object, derive!.from));
+        } catch (error) {
+            return this.computeFailed(event.compute, this.told(error, where));
+        }
+        if (!isPromise(result)) return this.computed(event, object, result, where);
+        result.then(
+            (value) => this.computed(event, object, value, where),
+            (error) => this.computeFailed(event.compute, this.told(error, where)),
+        );
+    }
+
+    /** What a derive reads. While several commits are on their way, documents are what the first of them made. */
+    private sources(object: ProvidedBase, from: readonly string[]): Record<string, unknown> {
+        const values: Record<string, unknown> = {};
+        const ahead = (this.unsettled.get(object.id) ?? 0) > 1;
+        for (const name of from) {
+            const member = object.type.members.findIndex((other) => other.name === name);
+            const isDocument = object.type.members[member]?.kind === "document";
+            values[name] = ahead && isDocument ? this.read(object, member) : this.value(object, member);
+        }
+        return values;
+    }
+
+    private computed(event: ComputeEvent, object: ProvidedBase, value: unknown, where: string): void {
+        const { core } = this;
+        if (core.closed) return;
+        try {
+            const bytes = pack(value);
+            core.flat.compute_answer(core.host, event.compute, FORMAT_PACKED, bytes);
+            object.values[event.member] = unpack(bytes, this.freeze);
+            this.pump.wake();
+        } catch (error) {
+            this.computeFailed(event.compute, this.told(error, `the value of ${where}`));
+        }
+    }
+
+    private computeFailed(compute: number, error: MethodError): void {
+        const { core } = this;
+        if (core.closed) return;
+        try {
+            core.flat.compute_fail(core.host, compute, error.name, error.message);
+            this.pump.wake();
+        } catch {
+            // it took too long, and was given up
+        }
+    }
+
+    // ---- commits ----
+
+    /** Run a transaction and commit it, in one crossing. */
+    transact(object: ProvidedBase | undefined, call: number, work: (t: any) => unknown): Promise<number> {
+        const { core } = this;
+        void core.host; // refuses when closed
+        const changes = new Changes(
+            this.freeze,
+            (of, member) => this.value(of, member),
+            (of) => of instanceof ProvidedBase && this.objects.get(of.id) === of,
+        );
+        try {
+            runWork(work, changes.view(object));
+        } finally {
+            changes.end();
+        }
+        return this.commit(changes, this.calls.has(call) ? call : 0);
+    }
+
+    private commit(changes: Changes, call: number): Promise<number> {
+        const { core } = this;
+        const packed = changes.packed();
+        if (packed.length === 0) return Promise.resolve(0);
+        const number = core.flat.commit(core.host, call, packed);
+        const touched = new Set<ProvidedBase>();
+        changes.finish((object, member, value) => {
+            if (this.freeze) freezeAll(value);
+            object.values[member] = value;
+            touched.add(object);
+        });
+        for (const object of touched) this.unsettled.set(object.id, (this.unsettled.get(object.id) ?? 0) + 1);
+        const outcome = new Promise<number>((resolve, reject) => {
+            this.tickets.set(number, { touched: [...touched], resolve, reject });
+        });
+        outcome.catch(() => {}); // need not be awaited
+        this.pump.settle(this.rounds);
+        return outcome;
+    }
+
+    /** Events are looked at when they are polled, before their turn. */
+    polled(event: HostEvent): void {
+        if (event.kind !== EVENT_TICKET) return;
+        for (const { id, values, type } of this.tickets.get(event.ticket)?.touched ?? []) {
+            const left = (this.unsettled.get(id) ?? 1) - 1;
+            if (left > 0) this.unsettled.set(id, left);
+            else this.unsettled.delete(id);
+            if (event.code === 0) continue;
+            type.members.forEach(({ kind }, member) => kind === "document" && delete values[member]); // the tip fell back
+        }
+    }
+
+    onTicket(event: TicketEvent): void {
+        const ticket = this.tickets.get(event.ticket);
+        this.tickets.delete(event.ticket);
+        if (event.code === 0) ticket?.resolve(Number(event.commit));
+        else ticket?.reject(new ChordalError(event.code, 0, event.detail));
+    }
+
+    // ---- the end ----
+
+    close(error: ChordalError): void {
+        for (const ticket of this.tickets.values()) ticket.reject(error);
+        for (const call of this.calls.values()) call.cancel();
+        this.tickets.clear();
+        this.calls.clear();
+        this.objects.clear();
+    }
+}
