@@ -20,7 +20,8 @@ const chordal__message_row *chordal__message_row_of(uint8_t kind) {
 
 uint8_t chordal__message_kind_of(const uint8_t *word, size_t len) {
     for (uint8_t kind = 1; kind < CHORDAL__MESSAGE_END; kind++) {
-        if (strlen(rows[kind].word) == len && !memcmp(rows[kind].word, word, len)) return kind;
+        const char *row = rows[kind].word;
+        if (len && row[0] == (char)word[0] && strlen(row) == len && !memcmp(row, word, len)) return kind;
     }
     return 0;
 }

@@ -92,11 +92,30 @@ static void scan_escape(chordal__reader *in) {
     }
 }
 
+#define EACH UINT64_C(0x0101010101010101)
+
+/* Whether a word may have a quote, a backslash or a control; never misses one. */
+static uint64_t special_in(uint64_t word) {
+    uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\';
+    return ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH)) & ~word & EACH * 0x80;
+}
+
+/* The first byte that does not stand for itself. */
+static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
+    for (uint64_t word; end - at >= 8; at += 8) {
+        memcpy(&word, at, 8);
+        if (special_in(word)) break;
+    }
+    while (at != end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
 const uint8_t *chordal__token_string(chordal__reader *in, size_t *out_len, bool *out_escaped) {
     *out_len = 0, *out_escaped = false;
     chordal__token_expect(in, '"');
     const uint8_t *start = in->at;
     while (!in->failed) {
+        in->at = skip_plain(in->at, in->end);
         uint8_t byte = here(in);
         if (byte == '"') {
             *out_len = (size_t)(in->at++ - start);
@@ -105,10 +124,8 @@ const uint8_t *chordal__token_string(chordal__reader *in, size_t *out_len, bool 
         if (byte == '\\') {
             *out_escaped = true;
             scan_escape(in);
-        } else if (byte < 0x20) {
-            chordal__token_unexpected(in);
         } else {
-            in->at++;
+            chordal__token_unexpected(in);
         }
     }
     return NULL;
@@ -315,7 +332,10 @@ static int scan_step(extent *scan, int state) {
 }
 
 const uint8_t *chordal__token_value(chordal__reader *in, uint32_t depth, size_t *out_len) {
-    extent scan = {.in = in, .limit = depth < DEPTH_MOST ? depth : DEPTH_MOST};
+    extent scan; /* its bits are set when a container is opened */
+    scan.in = in;
+    scan.depth = 0;
+    scan.limit = depth < DEPTH_MOST ? depth : DEPTH_MOST;
     chordal__token_peek(in);
     const uint8_t *start = in->at;
     int state = VALUE;
