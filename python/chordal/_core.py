@@ -26,6 +26,16 @@ _WITH_PART = {
 }
 
 
+# What a program may set of the options that a host is opened with.
+_OPTIONS = {name for name, _ in ffi.typeof("chordal_host_options").fields} - {
+    "size",
+    "flags",
+    "memory",
+    "entropy",
+    "entropy_context",
+}
+
+
 def now() -> int:
     """The core's clock: monotonic, in milliseconds."""
     return int(time.monotonic() * 1000)
@@ -50,6 +60,8 @@ class Core:
         self._thread = threading.get_ident()
         fields = ffi.new("chordal_host_options *")
         for name, value in options.items():
+            if name not in _OPTIONS:
+                raise TypeError(f"a host has no option {name}")
             setattr(fields, name, value)
         fields.size = ffi.sizeof("chordal_host_options")
         out = ffi.new("chordal_host **")

@@ -81,7 +81,7 @@ class Host:
         as held until its ``release()``. Raises ChordalError NO_TYPE, PARAMS."""
         address = freeze({**(params or {}), **named})
         instance = self._provider.object(type_of(kind), address)
-        self._wake()
+        self._pump.settle(self._provider.settle_polls)
         return instance
 
     def transaction(self) -> Transaction:

@@ -10,10 +10,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_guide():
+def test_guide(tmp_path):
     text = (ROOT / "docs/guide/python.md").read_text().replace("ws://127.0.0.1:7777", "ipc:@PATH@")
     names = {}
-    path = f"/tmp/chordal-guide-{id(names)}.sock"
+    path = str(tmp_path / "socket")
     for program in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
         exec(program.replace("@PATH@", path), names)
 

@@ -305,31 +305,55 @@ async def test_derive_of_a_wrong_value_is_an_error(caplog):
         assert wrong.bad.error.name == "internal" and wrong.bad.value is None
 
 
-async def test_commit_is_one_crossing_and_readable_at_once():
+async def test_commit_is_one_crossing():
     class Plain(chordal.Object):
+        name: str
         a = chordal.document({"n": 0, "list": []})
         b = chordal.document("")
 
-    async with chordal.Host(types=[Plain, Notes]) as host:
-        one, two = host.object(Plain), host.object(Notes, board="b")
+    async with chordal.Host(types=[Plain]) as host:
+        one, two = host.object(Plain, name="1"), host.object(Plain, name="2")
+        assert (one.a["n"], two.a["n"], one.b) == (0, 0, "")  # read once from the core
         await turns()
-        for _ in range(2):  # the first time it reads the documents
-            assert one.a["n"] == 0 or one.a["n"] == 1
-            two.list, two.title  # noqa: B018
-            before = host.counters["entries"]
-            with host.transaction() as t:
-                t.of(one).a["n"] = 1
-                t.of(one).a["list"].extend([1, 2, 3])
-                t.of(one).a["list"].reverse()
-                t.of(one).b += "x"
-                t.of(one).a["list"].pop()
-                assert len(t.of(one).a["list"]) == len(one.a["list"]) + 2
-            assert host.counters["entries"] - before <= 1 + host._provider.settle_polls + 1
-            assert one.a["n"] == 1 and await t.ticket > 0
         before = host.counters["entries"]
-        with two.transaction() as t:
+        with host.transaction() as t:
+            draft = t.of(one).a
+            draft["n"] += 1
+            draft["list"].extend([1, 2, 3])
+            draft["list"].reverse()
+            assert draft["list"].pop() == 1
+            t.of(one).b += "x"
+            t.of(two).a["list"] = [4]
+            assert (draft["list"], t.of(one).b, t.of(two).a) == ([3, 2], "x", {"n": 0, "list": [4]})
+        assert host.counters["entries"] - before == 1 + 1  # the commit, and this look at the counters
+        assert (one.a, one.b, two.a["list"]) == ({"n": 1, "list": [3, 2]}, "x", [4])
+        assert await t.ticket > 0
+        first = one.a["list"]
+        with one.transaction() as t:
+            t.a["n"] = 2
+        assert one.a["list"] is first
+
+
+async def test_derives_are_readable_at_once():
+    async with chordal.Host(types=[Notes]) as host:
+        notes = host.object(Notes, board="b")
+        assert (notes.summary, notes.loud) == (": 0", ": 0!")
+        with notes.transaction() as t:
             t.title = "t"
-        assert two.loud == "T: 0!"
+            t.list["entries"].append(1)
+        assert (notes.summary, notes.loud) == ("t: 1", "T: 1!")
+
+
+def test_options():
+    with pytest.raises(TypeError):
+        chordal.Host(windows=1)
+    with pytest.raises(TypeError):
+        chordal.Host(flags=1)
+    with pytest.raises(OverflowError):
+        chordal.Host(window_messages=-1)
+    with pytest.raises(ChordalError) as caught:
+        chordal.Host(depth_limit=1 << 20)
+    assert caught.value.name == "invalid"
 
 
 async def test_transactions_over_objects_and_their_end():
