@@ -85,7 +85,7 @@ const verse =
 
 element("recite").addEventListener("click", async ({ currentTarget: button }) => {
     button.disabled = true;
-    const tokens = verse.match(/\s*\S{1,4}/g);
+    const tokens = verse.match(/\S{1,4}\s*/g);
     for (let i = 0; i < 200; i++) {
         act("say", tokens[i % tokens.length]);
         await new Promise((resolve) => setTimeout(resolve, 15));
@@ -107,7 +107,7 @@ function makeItem(note) {
     item.querySelector(".down").addEventListener("click", () => act("move", note.id, place() + 1));
     words.addEventListener("input", () => act("edit", note.id, words.textContent));
     words.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") event.preventDefault(), words.blur();
+        if (event.key === "Enter") (event.preventDefault(), words.blur());
     });
     makeDraggable(item, note.id, place);
     return item;
@@ -119,7 +119,10 @@ function makeDraggable(item, id, place) {
     const handle = item.querySelector(".handle");
     handle.addEventListener("pointerdown", () => (item.draggable = true));
     item.addEventListener("dragstart", () => ((dragged = id), item.classList.add("dragged")));
-    item.addEventListener("dragend", () => ((dragged = null), (item.draggable = false), item.classList.remove("dragged")));
+    item.addEventListener(
+        "dragend",
+        () => ((dragged = null), (item.draggable = false), item.classList.remove("dragged")),
+    );
     item.addEventListener("dragover", (event) => dragged && event.preventDefault());
     item.addEventListener("drop", (event) => (event.preventDefault(), dragged && act("move", dragged, place())));
 }
@@ -179,5 +182,8 @@ function openBoard() {
 element("choose").addEventListener("submit", (event) => event.preventDefault());
 element("name").addEventListener("change", () => (location.hash = encodeURIComponent(element("name").value.trim())));
 addEventListener("hashchange", openBoard);
-setInterval(showCounters, 1000);
 openBoard();
+host.ready.then(
+    () => setInterval(showCounters, 1000),
+    (error) => showFault(error.message),
+);
