@@ -74,6 +74,10 @@
     if (result < 0) croak("%s %lu %s", chordal_error_name(result), (unsigned long)$1->position, $1->detail);
 }
 %typemap(out) int "";
+%typemap(out) int32_t {
+    $result = sv_2mortal(newSViv($1));
+    argvi++;
+}
 
 #endif
 
