@@ -71,7 +71,8 @@ static bool without_effect(const chordal__draft *draft, const chordal__op *op) {
 /* Make place for more ops; when they would be too many, one replace comes in the place of all before. */
 static int make_room(chordal__draft *draft, size_t more) {
     chordal__ops *ops = &draft->ops;
-    if (ops->count + more <= CHORDAL__OPS_LIMIT || ops->count < 2) return chordal__ops_reserve(ops, more);
+    bool replaced = ops->count == 1 && ops->items[0].kind == CHORDAL_OP_REPLACE;
+    if (ops->count + more <= CHORDAL__OPS_LIMIT || replaced) return chordal__ops_reserve(ops, more);
     chordal__path *path = chordal__path_new(draft->memory, ops->items[0].path->segments, 1);
     if (!path) return CHORDAL_E_NOMEM;
     int code = chordal__ops_reserve(ops, more);

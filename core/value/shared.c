@@ -3,7 +3,7 @@
 
 /* The tree in the members' order; NULL: the container is flat. */
 static const chordal__node *tree_of(const chordal__node *container) {
-    return container->form == CHORDAL__TREE ? chordal__group_of(container)->slots[0] : NULL;
+    return chordal__is_tree(container) ? chordal__group_of(container)->slots[0] : NULL;
 }
 
 uint64_t chordal__node_shared(const chordal__node *a, const chordal__node *b, uint64_t index) {
