@@ -1,5 +1,5 @@
-// The tab of the interop square: node tab.mjs provide ADDRESS | hold ADDRESS NAME. A page in headless Chromium, loaded from
-// the server at the address, does the work.
+// The tab of the interop square: node tab.mjs provide ADDRESS | hold ADDRESS NAME. A page in headless Chromium, loaded
+// from the server at the address, does the work.
 
 import { chromium } from "playwright-core";
 

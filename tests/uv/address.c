@@ -28,7 +28,7 @@ TEST(addresses) {
     accepts("ws://example.org/a/b?c=d", "example.org", 80, "/a/b?c=d");
     accepts("ws://[::1]:80/x", "::1", 80, "/x");
     accepts("ws://host:0", "host", 0, "/");
-    accepts("ipc:/tmp/a", "", 0, "/tmp/a");
+    accepts("ipc:/run/a", "", 0, "/run/a");
 }
 
 TEST(wrong_addresses) {
@@ -100,7 +100,7 @@ static void put(const char *folder, const char *name) {
 }
 
 TEST(pages) {
-    char folder[] = "/tmp/chordal-pages-XXXXXX", root[300], path[600], out[4096];
+    char folder[] = P_tmpdir "/chordal-pages-XXXXXX", root[300], path[600], out[4096];
     CHECK(mkdtemp(folder) != NULL);
     snprintf(root, sizeof root, "%s/page", folder);
     mkdir(root, 0700);

@@ -4,7 +4,7 @@
 /* A pipe of this process. */
 static const char *ipc_address(void) {
     static char address[64];
-    snprintf(address, sizeof address, "ipc:/tmp/chordal-test-%d", (int)getpid());
+    snprintf(address, sizeof address, "ipc:" P_tmpdir "/chordal-test-%d", (int)getpid());
     return address;
 }
 
@@ -281,7 +281,7 @@ TEST(closed_inside_of_an_event) {
 
 /* While a name is resolved, while a dial is under way, while a backoff runs, and with nothing at all. */
 TEST(closed_early) {
-    static const char *const addresses[] = {"ws://localhost:1", "ws://127.0.0.1:1", "ipc:/tmp/nobody-is-here"};
+    static const char *const addresses[] = {"ws://localhost:1", "ws://127.0.0.1:1", "ipc:/nowhere/nobody"};
     for (size_t i = 0; i < 3; i++)
         for (int rounds = 0; rounds < 6; rounds++) {
             uv_loop_t loop;

@@ -85,7 +85,7 @@ static void stop(peer *server, uv_loop_t *loop) {
 
 /* ---- pages ---- */
 
-static char folder[] = "/tmp/chordal-strangers-XXXXXX";
+static char folder[] = P_tmpdir "/chordal-strangers-XXXXXX";
 
 static void serve_pages(peer *server, uv_loop_t *loop, const char *origins) {
     char path[64];
@@ -294,7 +294,7 @@ TEST(faults_over_pipe) {
         {"a message before the handshake", "\x02\0\0\0\x16\x01", 6, "order"},
     };
     char address[64];
-    snprintf(address, sizeof address, "ipc:/tmp/chordal-test-%d", (int)getpid());
+    snprintf(address, sizeof address, "ipc:" P_tmpdir "/chordal-test-%d", (int)getpid());
     scene_open(&stage, address);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         receive(&stage.server, &visitor, cases[i].bytes, cases[i].len);
@@ -320,7 +320,7 @@ TEST(silence_over_pipe) {
     static scene stage;
     static stranger visitor;
     char address[64];
-    snprintf(address, sizeof address, "ipc:/tmp/chordal-test-%d", (int)getpid());
+    snprintf(address, sizeof address, "ipc:" P_tmpdir "/chordal-test-%d", (int)getpid());
     scene_open(&stage, address);
     receive(&stage.server, &visitor, "\x03", 1);
     CHECK(visitor.ended && find(&visitor, "timeout") != NULL);
