@@ -39,7 +39,7 @@ const char *flat_error_text(int32_t code) {
 }
 
 void flat_host_close(chordal_host *host) {
-    chordal_host_close(host);
+    chordal_host_forget(host);
 }
 
 int flat_host_counters(chordal_host *host, chordal_counters *counters, size_t counters_len) {

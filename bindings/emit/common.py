@@ -47,7 +47,13 @@ def paragraphs(text):
 
 
 def javascript_functions(model):
-    return [function for function in model["functions"] if function["surface"] == "all"]
+    """What JavaScript gets; `calls` is the C function behind each. A closed handle is never passed on again there, so
+    closing a noun calls the function that forgets it, if it has one."""
+    names = {function["name"] for function in model["functions"]}
+    for function in model["functions"]:
+        forget = function["name"].removesuffix("_close") + "_forget"
+        if function["surface"] == "all" and not function["name"].endswith("_forget"):
+            yield dict(function, calls=forget if forget in names else function["name"])
 
 
 def shared_constants(model):

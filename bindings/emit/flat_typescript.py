@@ -108,7 +108,7 @@ def counter_lines(model, struct):
 
 def emit(model):
     structs = structs_by_name(model)
-    functions = javascript_functions(model)
+    functions = list(javascript_functions(model))
     handles = sorted(
         {
             argument["type"]

@@ -45,7 +45,7 @@ def kinds(model):
         }
     )
     closers = {
-        function["arguments"][0]["type"]: function["name"]
+        function["arguments"][0]["type"]: function["calls"]
         for function in javascript_functions(model)
         if function["result"]["role"] == "none"
         and len(function["arguments"]) == 1
@@ -182,7 +182,7 @@ class Wrapper:
         yield f"        if (result && ({joined}))\n            result = NULL;"
 
     def result_lines(self):
-        call = f"{self.function['name']}({', '.join(self.passed)})"
+        call = f"{self.function['calls']}({', '.join(self.passed)})"
         role, outs = self.function["result"]["role"], outputs(self.function)
         if role == "none":
             yield f"        if ({self.guard}) {call};"
@@ -239,7 +239,7 @@ def struct_lines(model):
 
 
 def emit(model):
-    structs, functions = structs_by_name(model), javascript_functions(model)
+    structs, functions = structs_by_name(model), list(javascript_functions(model))
     lines = list(kind_lines(model)) + list(option_lines(model)) + list(struct_lines(model))
     for function in functions:
         lines += Wrapper(function, structs).lines()

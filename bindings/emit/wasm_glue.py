@@ -40,7 +40,7 @@ def shim_lines(function):
     kind = f"{result['type']} *" if result["role"] == "handle" else result["type"]
     kind = "double" if kind in WIDE else kind
     name = short(function["name"])
-    call = f"{function['name']}({', '.join(passed)})"
+    call = f"{function['calls']}({', '.join(passed)})"
     if kind == "double":
         call = f"(double){call}"
     declared = declare(kind, f"flat_{name}({', '.join(params) or 'void'})")
@@ -227,7 +227,7 @@ def flat_lines(model):
 
 
 def emit(model):
-    functions = javascript_functions(model)
+    functions = list(javascript_functions(model))
     shim = [line for function in functions for line in shim_lines(function)]
     exports = ["_malloc", "_free"] + [f"_flat_{short(function['name'])}" for function in functions]
     return {

@@ -40,8 +40,8 @@ int chordal_host_open(const chordal_host_options *options, chordal_host **out, c
 
 /* ---- closing ---- */
 
-/* Everything goes but the ids that the program still owns: the last chordal_release frees the rest. */
-static void close_now(chordal_host *host) {
+/* Everything goes but the ids that the program still owns. */
+static void empty(chordal_host *host) {
     host->closed = true;
     chordal__drop_record(host);
     while (!chordal__list_empty(&host->parts))
@@ -49,6 +49,11 @@ static void close_now(chordal_host *host) {
     chordal__links_dispose(&host->links);
     chordal__runtime_dispose(&host->runtime);
     chordal__buffer_dispose(&host->record);
+}
+
+/* The last chordal_release frees the rest. */
+static void close_now(chordal_host *host) {
+    empty(host);
     atomic_store(&host->busy, 0);
     if (chordal__ids_let_go(&host->runtime.ids)) free_shell(host);
 }
@@ -57,6 +62,12 @@ static void close_now(chordal_host *host) {
 void chordal_host_close(chordal_host *host) {
     if (!host || atomic_exchange(&host->close_asked, 1)) return;
     if (atomic_exchange(&host->busy, 1) == 0) close_now(host);
+}
+
+void chordal_host_forget(chordal_host *host) {
+    if (!host) return;
+    if (!host->closed) empty(host);
+    free_shell(host);
 }
 
 /* ---- entries ---- */

@@ -7,7 +7,7 @@
 enum { KIND_HOST, KIND_VALUE };
 
 static void close_host(void *pointer) {
-    chordal_host_close(pointer);
+    chordal_host_forget(pointer);
 }
 
 static void close_value(void *pointer) {
@@ -232,7 +232,7 @@ static napi_value flat_host_close(napi_env env, napi_callback_info info) {
     void *in_host = NULL;
     if (frame_open(&call, env, info) &&
         take_handle(&call, 0, KIND_HOST, &in_host)) {
-        if (in_host) chordal_host_close(in_host);
+        if (in_host) chordal_host_forget(in_host);
     }
     return result;
 }

@@ -232,6 +232,7 @@ const char *chordal_error_text(int32_t code);
 void chordal_host_close(chordal_host *host);
 int chordal_host_counters(chordal_host *host, chordal_counters *counters, size_t counters_len);
 chordal_time chordal_host_deadline(chordal_host *host);
+void chordal_host_forget(chordal_host *host);
 int chordal_host_open(const chordal_host_options *options, chordal_host **out, chordal_error *error);
 int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error);
 int chordal_host_run(chordal_host *host, uint8_t *out16);

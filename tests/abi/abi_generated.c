@@ -40,6 +40,7 @@ SIGNATURE(chordal_error_text, const char *(*)(int32_t));
 SIGNATURE(chordal_host_close, void (*)(chordal_host *));
 SIGNATURE(chordal_host_counters, int (*)(chordal_host *, chordal_counters *, size_t));
 SIGNATURE(chordal_host_deadline, chordal_time (*)(chordal_host *));
+SIGNATURE(chordal_host_forget, void (*)(chordal_host *));
 SIGNATURE(chordal_host_open, int (*)(const chordal_host_options *, chordal_host **, chordal_error *));
 SIGNATURE(chordal_host_poll, int (*)(chordal_host *, chordal_time, uint8_t *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_host_run, int (*)(chordal_host *, uint8_t *));

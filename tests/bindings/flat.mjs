@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const model = JSON.parse(readFileSync(new URL("../../bindings/model.json", import.meta.url), "utf8"));
-const functions = model.functions.filter((entry) => entry.surface === "all");
+// Closing calls the function that forgets: there is no other in JavaScript.
+const functions = model.functions.filter(({ surface, name }) => surface === "all" && !name.endsWith("_forget"));
 const codes = Object.fromEntries(model.errors.map((entry) => [entry.name, entry.value]));
 const utf8 = new TextEncoder();
 const JSON_FORMAT = 1;

@@ -47,6 +47,10 @@ CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_O
  * things may be closed in any order; the last one frees it. Events are not polled any more. */
 CHORDAL_API void chordal_host_close(CHORDAL_OWN chordal_host *host);
 
+/* Close a host and give back every id with it, on the host's own thread: for a program that uses the handle no more,
+ * not even for chordal_release. NULL is allowed. */
+CHORDAL_API void chordal_host_forget(CHORDAL_OWN chordal_host *host);
+
 /* Give back an id: a reference, watch, link, call, ticket or part. Any thread, any time, also from a finalizer while
  * the core is at work: it takes effect at the host's next turn. 0 and ids given back before are ignored. Releasing a
  * call that this host made cancels it; one that it serves answers CANCELLED to its caller. */
