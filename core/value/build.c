@@ -12,7 +12,8 @@ enum { ARRAY, SHAPED, LISTED, ENTRIES };
 typedef struct frame {
     size_t start, first_text, first_key; /* on the stacks */
     chordal__node *shape;                /* owned, may be NULL: expected, in the end that of the object */
-    uint32_t count;                      /* SHAPED: keys that agreed */
+    uint32_t agreed;                     /* keys, while another frame is the top */
+    uint16_t lodging;                    /* bytes of the strings that wait */
     uint8_t mode;
 } frame;
 
@@ -24,7 +25,7 @@ typedef struct waiting {
 #define WAITING 0xe
 
 #define WAIT_MAX 256   /* bytes of a string that waits */
-#define LODGE_MAX 1024 /* bytes of a lodge: what one of its lodgers may keep alive */
+#define LODGE_MAX 1024 /* bytes of strings in a lodge: what one of its lodgers may keep alive */
 #define BY_DEPTH 16
 #define BY_KEYS 32
 
@@ -37,6 +38,7 @@ typedef struct row {
 typedef struct builder {
     chordal__sink sink;
     row values, texts, frames, keys;
+    frame *top;           /* NULL: none is open */
     chordal__arena arena; /* keys that do not lie in the input */
     bool has_shapes;
     chordal__node *by_depth[BY_DEPTH], *by_keys[BY_KEYS];
@@ -82,8 +84,12 @@ static chordal__node **values_of(builder *build) {
     return build->values.items;
 }
 
-static frame *top_frame(builder *build) {
-    return build->frames.count ? (frame *)build->frames.items + build->frames.count - 1 : NULL;
+/* Tell the reader which keys come if the object is like the one before. */
+static void expect(builder *build, uint32_t agreed) {
+    const frame *top = build->top;
+    const chordal__shape *shape = top && top->mode == SHAPED ? chordal__shape_of(top->shape) : NULL;
+    build->sink.shape = shape && shape->head.extent ? shape : NULL;
+    build->sink.agreed = agreed;
 }
 
 /* ---- values ---- */
@@ -98,7 +104,7 @@ static int push(builder *build, chordal__node *node) {
 }
 
 static int put_value(builder *build, chordal__node *node) {
-    const frame *top = top_frame(build);
+    const frame *top = build->top;
     if (!node || !top || top->mode != ENTRIES) return push(build, node);
     chordal__entry_of(values_of(build)[build->values.count - 1])->value = node;
     return 0;
@@ -112,14 +118,20 @@ static const waiting *waiting_of(const builder *build, const chordal__node *node
     return (const waiting *)build->texts.items + ((uintptr_t)node >> 4);
 }
 
+static size_t lodger_size(size_t len) {
+    return (offsetof(chordal__text, data) + len + 3) & ~(size_t)3;
+}
+
 static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
     builder *build = builder_of(sink);
-    const frame *top = top_frame(build);
+    frame *top = build->top;
     size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
-    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->mode == ENTRIES)
+    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->mode == ENTRIES ||
+        top->lodging + lodger_size(len) > LODGE_MAX)
         return put_value(build, chordal__string_new(sink->memory, utf8, len, units));
     if (!make_room(build, &build->texts)) return CHORDAL_E_NOMEM;
     ((waiting *)build->texts.items)[build->texts.count] = (waiting){utf8, (uint32_t)len, (uint32_t)units};
+    top->lodging = (uint16_t)(top->lodging + lodger_size(len));
     return push(build, (chordal__node *)((uintptr_t)build->texts.count++ << 4 | WAITING));
 }
 
@@ -147,14 +159,16 @@ static int put_constant(chordal__sink *sink, unsigned kind) {
 static int open_container(chordal__sink *sink, bool object, size_t count) {
     (void)count;
     builder *build = builder_of(sink);
+    if (build->top) build->top->agreed = sink->agreed;
     if (!make_room(build, &build->frames)) return CHORDAL_E_NOMEM;
     size_t depth = build->frames.count++;
-    frame *top = top_frame(build);
+    frame *top = build->top = (frame *)build->frames.items + depth;
     *top = (frame){.start = build->values.count,
                    .first_text = build->texts.count,
                    .first_key = build->keys.count,
                    .mode = object ? SHAPED : ARRAY};
     if (object && build->has_shapes) top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
+    expect(build, 0);
     return 0;
 }
 
@@ -176,7 +190,8 @@ static int list_key(builder *build, const chordal__key *key, unsigned flags) {
 
 static int list_shape(builder *build, frame *top) {
     top->mode = LISTED;
-    for (uint32_t i = 0; i < top->count; i++) {
+    build->sink.shape = NULL;
+    for (uint32_t i = 0; i < build->sink.agreed; i++) {
         chordal__key key = chordal__shape_key(top->shape, i);
         int code = list_key(build, &key, CHORDAL__STABLE);
         if (code) return code;
@@ -202,20 +217,22 @@ static int list_entries(builder *build, frame *top) {
     return 0;
 }
 
-static bool agrees(const frame *top, const chordal__key *key) {
-    return top->shape && top->count < chordal__shape_of(top->shape)->count &&
-           chordal__key_is(chordal__shape_key(top->shape, top->count), key->data, key->len);
+/* Whether a key agrees that the reader could not compare: it was written with an escape. */
+static bool agrees(builder *build, const chordal__key *key) {
+    const chordal__node *shape = build->top->shape;
+    uint32_t agreed = build->sink.agreed;
+    if (!shape || agreed == chordal__shape_of(shape)->count) return false;
+    if (!chordal__key_is(chordal__shape_key(shape, agreed), key->data, key->len)) return false;
+    build->sink.agreed++;
+    return true;
 }
 
 static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags) {
     builder *build = builder_of(sink);
-    frame *top = top_frame(build);
+    frame *top = build->top;
     int code = 0;
     if (top->mode == SHAPED) {
-        if (agrees(top, key)) {
-            top->count++;
-            return 0;
-        }
+        if (agrees(build, key)) return 0;
         code = list_shape(build, top);
     }
     if (!code && top->mode == LISTED) {
@@ -227,58 +244,35 @@ static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags)
 
 /* ---- flat containers ---- */
 
-static size_t lodger_size(const waiting *text) {
-    return (offsetof(chordal__text, data) + text->len + 3) & ~(size_t)3;
-}
-
 static chordal__node *lodge(chordal__lodge *lodge, size_t *at, const waiting *from) {
     chordal__text *made = (chordal__text *)(void *)((uint8_t *)lodge + *at);
     chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, (unsigned)(*at / 4));
     made->bytes = (uint16_t)from->len;
     made->units = (uint16_t)from->units;
     if (from->len) memcpy(made->data, from->data, from->len);
-    *at += lodger_size(from);
+    *at += lodger_size(from->len);
     lodge->live++;
     return (chordal__node *)made;
 }
 
-/* The bytes of a lodge for a group and those waiting strings that it has room for; the others become nodes. 0: no
- * memory. */
-static size_t plan_lodge(builder *build, size_t start, size_t size) {
-    chordal__node **values = values_of(build);
-    for (size_t i = start; i < build->values.count; i++) {
-        if (!is_waiting(values[i])) continue;
-        const waiting *text = waiting_of(build, values[i]);
-        if (size + lodger_size(text) <= LODGE_MAX) {
-            size += lodger_size(text);
-            continue;
-        }
-        chordal__node *node = chordal__text_new(build->sink.memory, text->data, text->len, text->units);
-        if (!node) return 0;
-        values[i] = node;
-    }
-    return size;
-}
-
-/* The values from `start` on are taken by a new flat container, behind `first` slots; NULL: no memory. */
-static chordal__group *take_flat(builder *build, size_t start, unsigned kind, unsigned first) {
-    size_t count = build->values.count - start;
-    size_t head = sizeof(chordal__lodge) + sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
-    size_t size = plan_lodge(build, start, head), at = head;
-    chordal__lodge *block = size ? chordal__allocate(build->sink.memory, size) : NULL;
+/* The values of a frame are taken by a new flat container, behind `first` slots; NULL: no memory. */
+static chordal__group *take_flat(builder *build, const frame *top, unsigned kind, unsigned first) {
+    size_t count = build->values.count - top->start;
+    size_t at = sizeof(chordal__lodge) + sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
+    chordal__lodge *block = chordal__allocate(build->sink.memory, at + top->lodging);
     if (!block) return NULL;
-    *block = (chordal__lodge){.live = 1, .size = (uint32_t)size};
+    *block = (chordal__lodge){.live = 1, .size = (uint32_t)(at + top->lodging)};
     chordal__group *group = (chordal__group *)(void *)(block + 1);
     chordal__head_init(&group->head, kind, CHORDAL__LODGED, 1);
     group->count = group->capacity = (uint32_t)count + first;
-    chordal__node **from = values_of(build) + start;
+    chordal__node **from = values_of(build) + top->start;
     for (size_t i = 0; i < count; i++) {
         chordal__node *node = from[i];
         if (is_waiting(node)) node = lodge(block, &at, waiting_of(build, node));
         group->slots[first + i] = node;
         chordal__deepen(&group->head, node);
     }
-    build->values.count = start;
+    build->values.count = top->start;
     return group;
 }
 
@@ -289,7 +283,7 @@ static void drop_values(builder *build, size_t start) {
 
 static chordal__node *close_array(builder *build, const frame *top) {
     size_t count = build->values.count - top->start;
-    if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top->start, CHORDAL_KIND_ARRAY, 0);
+    if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top, CHORDAL_KIND_ARRAY, 0);
     if (!end_waiting(build, top->start)) return NULL;
     chordal__node *node = chordal__node_array(build->sink.memory, values_of(build) + top->start, count);
     if (node) drop_values(build, top->start);
@@ -298,7 +292,7 @@ static chordal__node *close_array(builder *build, const frame *top) {
 
 /* The frame's shape goes to the object. */
 static chordal__node *close_shaped(builder *build, frame *top) {
-    chordal__group *group = take_flat(build, top->start, CHORDAL_KIND_OBJECT, 1);
+    chordal__group *group = take_flat(build, top, CHORDAL_KIND_OBJECT, 1);
     if (!group) return NULL;
     group->slots[0] = top->shape;
     top->shape = NULL;
@@ -386,7 +380,7 @@ static int close_entries(builder *build, const frame *top, chordal__node **out) 
 static int close_object(builder *build, frame *top, chordal__node **out) {
     if (top->mode == ENTRIES) return close_entries(build, top, out);
     int code = 0;
-    if (top->mode == SHAPED && top->shape && top->count < chordal__shape_of(top->shape)->count)
+    if (top->mode == SHAPED && top->shape && build->sink.agreed < chordal__shape_of(top->shape)->count)
         code = list_shape(build, top);
     if (!code && top->mode == LISTED && build->keys.count > top->first_key)
         code = find_shape(build, top);
@@ -398,7 +392,7 @@ static int close_object(builder *build, frame *top, chordal__node **out) {
 
 static int close_container(chordal__sink *sink) {
     builder *build = builder_of(sink);
-    frame *top = top_frame(build);
+    frame *top = build->top;
     chordal__node *node = NULL;
     int code = 0;
     if (top->mode == ARRAY)
@@ -409,7 +403,8 @@ static int close_container(chordal__sink *sink) {
     if (!node) return CHORDAL_E_NOMEM;
     chordal__node_unref(sink->memory, top->shape);
     build->texts.count = top->first_text;
-    build->frames.count--;
+    build->top = --build->frames.count ? top - 1 : NULL;
+    expect(build, build->top ? build->top->agreed : 0);
     return put_value(build, node);
 }
 
@@ -442,19 +437,18 @@ static void begin(builder *build, chordal__memory *memory) {
     begin_stack(build, &build->keys, sizeof *build->first_keys, sizeof build->first_keys / sizeof *build->first_keys);
     chordal__arena_init(&build->arena, memory);
     build->has_shapes = false;
+    build->top = NULL;
 }
 
 static void end(builder *build) {
     chordal__memory *memory = build->sink.memory;
     drop_values(build, 0);
-    while (build->frames.count) {
-        chordal__node_unref(memory, top_frame(build)->shape);
-        build->frames.count--;
-    }
-    if (build->has_shapes) {
-        for (size_t i = 0; i < BY_DEPTH; i++) chordal__node_unref(memory, build->by_depth[i]);
-        for (size_t i = 0; i < BY_KEYS; i++) chordal__node_unref(memory, build->by_keys[i]);
-    }
+    const frame *frames = build->frames.items;
+    while (build->frames.count) chordal__node_unref(memory, frames[--build->frames.count].shape);
+    for (size_t i = 0; build->has_shapes && i < BY_DEPTH; i++)
+        if (build->by_depth[i]) chordal__node_unref(memory, build->by_depth[i]);
+    for (size_t i = 0; build->has_shapes && i < BY_KEYS; i++)
+        if (build->by_keys[i]) chordal__node_unref(memory, build->by_keys[i]);
     chordal__arena_dispose(&build->arena);
     end_stack(build, &build->values);
     end_stack(build, &build->texts);

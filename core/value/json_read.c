@@ -5,6 +5,7 @@ typedef struct json {
     const uint8_t *data, *at, *end;
     chordal__sink *sink;
     uint32_t depth, limit;
+    bool object;                             /* what the innermost open container is */
     int short_code;                          /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
     chordal__buffer scratch;                 /* a string with escapes */
     const uint8_t *fault;                    /* where, when not at `at` */
@@ -26,7 +27,20 @@ static inline bool is_space(uint8_t byte) {
 }
 
 static inline void skip_space(json *j) {
-    while (j->at < j->end && is_space(*j->at)) j->at++;
+    const uint8_t *at = j->at, *end = j->end;
+    if (at == end || *at > ' ') return;
+    while (at < end && is_space(*at)) at++;
+    j->at = at;
+}
+
+/* Step over a byte that must come here. */
+static inline bool take_byte(json *j, uint8_t byte) {
+    if (j->at == j->end || *j->at != byte) {
+        skip_space(j);
+        if (j->at == j->end || *j->at != byte) return false;
+    }
+    j->at++;
+    return true;
 }
 
 /* ---- strings ---- */
@@ -39,13 +53,20 @@ static inline uint64_t special_in(uint64_t word) {
     return ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH) | word) & EACH * 0x80;
 }
 
+/* The index of the first marked byte of a word as it lies in memory. */
+static inline unsigned first_marked(uint64_t marks) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (unsigned)__builtin_ctzll(marks) / 8;
+#else
+    return (unsigned)__builtin_clzll(marks) / 8;
+#endif
+}
+
 /* The first byte that does not stand for itself or is not ASCII. */
 static inline const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
-    while (end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        if (special_in(word)) break;
-        at += 8;
+    for (; end - at >= 8; at += 8) {
+        uint64_t marks = special_in(chordal__load8(at));
+        if (marks) return at + first_marked(marks);
     }
     while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
     return at;
@@ -210,10 +231,26 @@ static inline bool is_digit(uint8_t byte) {
     return byte >= '0' && byte <= '9';
 }
 
+/* The number of eight digits, or more than that many can tell. */
+static inline uint64_t read_eight(const uint8_t *at) {
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) word |= (uint64_t)at[i] << 8 * i;
+    uint64_t digits = word - EACH * '0';
+    if ((digits | (digits + EACH * (0x7f - 9))) & EACH * 0x80) return UINT64_MAX;
+    digits = digits * 10 + (digits >> 8);
+    return ((digits & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
+            (digits >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
+           32;
+}
+
 /* Integers of up to 18 digits are read here, as they are most numbers. */
 static int read_number(json *j) {
     const uint8_t *at = j->at + (*j->at == '-'), *first = at;
-    uint64_t value = 0;
+    uint64_t value = 0, eight;
+    if (j->end - at > 8 && (eight = read_eight(at)) != UINT64_MAX) {
+        value = eight;
+        at += 8;
+    }
     while (at < j->end && is_digit(*at) && at - first < 19) value = value * 10 + (uint64_t)(*at++ - '0');
     size_t digits = (size_t)(at - first);
     bool plain = digits && digits < 19 && at < j->end && *at != '.' && (*at | 0x20) != 'e';
@@ -241,37 +278,44 @@ static int read_string_value(json *j) {
 
 /* ---- containers ---- */
 
-static inline bool in_object(const json *j) {
-    return j->objects[(j->depth - 1) / 8] >> (j->depth - 1) % 8 & 1;
-}
-
 static int open_container(json *j, bool object) {
     if (j->depth >= j->limit) return CHORDAL_E_DEPTH;
     uint8_t *bits = &j->objects[j->depth / 8], bit = (uint8_t)(1u << j->depth % 8);
     *bits = (uint8_t)(object ? *bits | bit : *bits & ~bit);
+    j->object = object;
     j->depth++;
     j->at++;
     return j->sink->calls->open(j->sink, object, 0);
 }
 
 static int close_container(json *j) {
-    j->depth--;
-    j->at++;
+    if (--j->depth) j->object = j->objects[(j->depth - 1) / 8] >> (j->depth - 1) % 8 & 1;
     return j->sink->calls->close(j->sink);
 }
 
-static int read_key(json *j) {
+/* Step over the key at j->at, a quote, if it is the one that the sink expects. */
+static inline bool skip_expected(json *j) {
+    chordal__key key;
+    if (!chordal__sink_expects(j->sink, &key) || (size_t)(j->end - j->at) < key.len + 2) return false;
+    if (j->at[key.len + 1] != '"' || !chordal__same_bytes(j->at + 1, key.data, key.len)) return false;
+    j->sink->agreed++;
+    j->at += key.len + 2;
+    return true;
+}
+
+static int read_any_key(json *j) {
     unsigned flags;
-    skip_space(j);
-    if (j->at == j->end || *j->at != '"') return fail_here(j);
     chordal__key key = {.position = (uint64_t)(j->at - j->data)};
     int code = read_string(j, &key.data, &key.len, &flags);
-    if (!code) code = j->sink->calls->key(j->sink, &key, flags);
-    if (code) return code;
+    return code ? code : j->sink->calls->key(j->sink, &key, flags);
+}
+
+static int read_key(json *j) {
     skip_space(j);
-    if (j->at == j->end || *j->at != ':') return fail_here(j);
-    j->at++;
-    return 0;
+    if (j->at == j->end || *j->at != '"') return fail_here(j);
+    int code = skip_expected(j) ? 0 : read_any_key(j);
+    if (code) return code;
+    return take_byte(j, ':') ? 0 : fail_here(j);
 }
 
 /* A scalar, or the opening bracket of a container, which *out_open tells. */
@@ -300,19 +344,15 @@ static int read_value(json *j, bool *out_open) {
 /* Behind a value or, with `opened`, behind an opening bracket: close what ends here and stand before the next value.
  * At depth 0 all is read. */
 static int read_between(json *j, bool opened) {
-    for (; j->depth; opened = false) {
-        bool object = in_object(j);
-        skip_space(j);
-        if (j->at == j->end) return fail_here(j);
-        int code = 0;
-        if (*j->at == (object ? '}' : ']')) {
-            code = close_container(j);
-            if (code) return code;
-            continue;
+    while (j->depth) {
+        if (!opened && take_byte(j, ',')) return j->object ? read_key(j) : 0;
+        if (!take_byte(j, j->object ? '}' : ']')) {
+            if (!opened || j->at == j->end) return fail_here(j);
+            return j->object ? read_key(j) : 0;
         }
-        if (!opened && *j->at != ',') return fail_here(j);
-        if (!opened) j->at++;
-        return object ? read_key(j) : 0;
+        int code = close_container(j);
+        if (code) return code;
+        opened = false;
     }
     return 0;
 }

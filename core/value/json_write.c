@@ -5,143 +5,223 @@
 
 /* ---- strings ---- */
 
-static bool is_surrogate(const uint8_t *at) {
-    return at[0] == 0xed && at[1] >= 0xa0;
-}
-
 /* Whether a word may have a control, a quote, a backslash or the lead of a surrogate; never misses one. */
-static uint64_t special_in(uint64_t word) {
+static inline uint64_t special_in(uint64_t word) {
     uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\', lead = word ^ EACH * 0xed;
     uint64_t low = ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH)) & ~word;
     return (low | ((lead - EACH) & ~lead)) & EACH * 0x80;
 }
 
-/* The first byte that needs an escape. */
-static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
-    for (;;) {
-        while (end - at >= 8) {
-            uint64_t word;
-            memcpy(&word, at, 8);
-            if (special_in(word)) break;
-            at += 8;
-        }
-        const uint8_t *stop = end - at >= 8 ? at + 8 : end;
-        for (; at < stop; at++)
-            if (*at < 0x20 || *at == '"' || *at == '\\' || is_surrogate(at)) return at;
-        if (at == end) return at;
-    }
+static inline bool is_special(const uint8_t *at) {
+    return *at < 0x20 || *at == '"' || *at == '\\' || (*at == 0xed && at[1] >= 0xa0);
 }
 
-/* Returns the bytes that were escaped. */
-static size_t put_escape(chordal__buffer *buffer, const uint8_t *at) {
+/* The length of an escape, and how many bytes it stands for. */
+static size_t make_escape(uint8_t escape[6], const uint8_t *at, size_t *out_taken) {
     static const char letters[] = "btn?fr"; /* 8 to 13 */
     static const char digits[] = "0123456789abcdef";
-    uint8_t escape[6] = {'\\', 'u', '0', '0', (uint8_t)digits[*at >> 4 & 15], (uint8_t)digits[*at & 15]};
-    if (*at == '"' || *at == '\\') {
-        escape[1] = *at;
-    } else if (*at >= 8 && *at <= 13 && *at != 11) {
-        escape[1] = (uint8_t)letters[*at - 8];
-    } else if (*at >= 0x20) {
+    *out_taken = 1;
+    memcpy(escape, "\\u00", 4);
+    escape[4] = (uint8_t)digits[*at >> 4];
+    escape[5] = (uint8_t)digits[*at & 15];
+    if (*at >= 0x80) {
         unsigned unit = (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
         escape[2] = 'd';
         escape[3] = (uint8_t)digits[unit >> 8];
         escape[4] = (uint8_t)digits[unit >> 4 & 15];
         escape[5] = (uint8_t)digits[unit & 15];
+        *out_taken = 3;
+        return 6;
     }
-    chordal__buffer_put(buffer, escape, escape[1] == 'u' ? 6 : 2);
-    return *at >= 0x80 ? 3 : 1;
+    if (*at < 0x20 && (*at < 8 || *at > 13 || *at == 11)) return 6;
+    escape[1] = *at < 0x20 ? (uint8_t)letters[*at - 8] : *at;
+    return 2;
 }
 
-void chordal__json_write_text(chordal__buffer *buffer, const uint8_t *utf8, size_t len) {
-    const uint8_t *end = utf8 + len;
-    while (utf8 < end) {
-        const uint8_t *plain = skip_plain(utf8, end);
-        chordal__buffer_put(buffer, utf8, (size_t)(plain - utf8));
-        utf8 = plain;
-        if (utf8 < end) utf8 += put_escape(buffer, utf8);
+/* Copy the last bytes of a plain text, fewer than a word, by words that overlap. `before`: bytes before them that were
+ * copied. False: one may need an escape. */
+static inline bool copy_tail(uint8_t *to, const uint8_t *from, size_t len, size_t before) {
+    if (before + len >= 8) {
+        uint64_t word = chordal__load8(from + len - 8);
+        if (special_in(word)) return false;
+        memcpy(to + len - 8, &word, 8);
+        return true;
     }
+    if (len < 4) return false;
+    uint32_t first = chordal__load4(from), last = chordal__load4(from + len - 4);
+    if (special_in((uint64_t)last << 32 | first)) return false;
+    memcpy(to, &first, 4);
+    memcpy(to + len - 4, &last, 4);
+    return true;
+}
+
+/* Copy up to the first byte that needs an escape; there is room. */
+static inline const uint8_t *copy_plain(uint8_t **to, const uint8_t *from, const uint8_t *end) {
+    const uint8_t *start = from;
+    uint8_t *at = *to;
+    while (end - from >= 8) {
+        uint64_t word = chordal__load8(from);
+        if (special_in(word)) break;
+        memcpy(at, &word, 8);
+        at += 8;
+        from += 8;
+    }
+    size_t rest = (size_t)(end - from);
+    if (rest < 8 && copy_tail(at, from, rest, (size_t)(from - start))) {
+        at += rest;
+        from = end;
+    }
+    while (from < end && !is_special(from)) *at++ = *from++;
+    *to = at;
+    return from;
+}
+
+/* The inside of a string. */
+static uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *from, size_t len) {
+    const uint8_t *end = from + len;
+    at = chordal__out_room(out, at, len);
+    while (at) {
+        from = copy_plain(&at, from, end);
+        if (from == end) break;
+        uint8_t escape[6];
+        size_t taken, size = make_escape(escape, from, &taken);
+        from += taken;
+        at = chordal__out_room(out, at, size + (size_t)(end - from));
+        if (!at) break;
+        memcpy(at, escape, size);
+        at += size;
+    }
+    return at;
+}
+
+static inline uint8_t *put_byte(chordal__out *out, uint8_t *at, uint8_t byte) {
+    at = chordal__out_room(out, at, 1);
+    if (at) *at++ = byte;
+    return at;
+}
+
+static uint8_t *put_string(chordal__out *out, uint8_t *at, const chordal__node *node) {
+    uint64_t piece = 0;
+    const uint8_t *data;
+    size_t len;
+    at = put_byte(out, at, '"');
+    if (!chordal__is_tree(node))
+        at = put_text(out, at, chordal__text_of(node)->data, chordal__text_of(node)->bytes);
+    else
+        while (at && chordal__node_string_piece(node, &piece, &data, &len)) at = put_text(out, at, data, len);
+    return put_byte(out, at, '"');
 }
 
 void chordal__json_write_string(chordal__buffer *buffer, const uint8_t *utf8, size_t len) {
-    chordal__buffer_byte(buffer, '"');
-    if (len) chordal__json_write_text(buffer, utf8, len);
-    chordal__buffer_byte(buffer, '"');
+    chordal__out out;
+    uint8_t *at = chordal__out_begin(&out, buffer);
+    at = put_byte(&out, at, '"');
+    if (len) at = put_text(&out, at, utf8, len);
+    chordal__out_end(&out, put_byte(&out, at, '"'));
 }
 
-/* ---- values ---- */
+/* ---- scalars ---- */
+
+static uint8_t *put_number(chordal__out *out, uint8_t *at, const chordal__number *number) {
+    char text[32];
+    size_t len = chordal__number_write(number, text);
+    at = chordal__out_room(out, at, len);
+    if (!at) return NULL;
+    memcpy(at, text, len);
+    return at + len;
+}
+
+static uint8_t *put_constant(chordal__out *out, uint8_t *at, unsigned kind) {
+    static const char words[3][6] = {"null", "false", "true"};
+    size_t len = kind == CHORDAL_KIND_FALSE ? 5 : 4;
+    at = chordal__out_room(out, at, len);
+    if (!at) return NULL;
+    memcpy(at, words[kind], len);
+    return at + len;
+}
 
 void chordal__json_write_number(chordal__buffer *buffer, const chordal__number *number) {
-    char text[32];
-    chordal__buffer_put(buffer, text, chordal__number_write(number, text));
+    chordal__out out;
+    uint8_t *at = chordal__out_begin(&out, buffer);
+    chordal__out_end(&out, put_number(&out, at, number));
 }
 
 void chordal__json_write_constant(chordal__buffer *buffer, unsigned kind) {
-    static const char words[3][6] = {"null", "false", "true"};
-    chordal__buffer_put(buffer, words[kind], kind == CHORDAL_KIND_FALSE ? 5 : 4);
+    chordal__out out;
+    uint8_t *at = chordal__out_begin(&out, buffer);
+    chordal__out_end(&out, put_constant(&out, at, kind));
 }
 
-static void put_string(chordal__buffer *buffer, const chordal__node *node) {
-    uint64_t at = 0;
-    const uint8_t *data;
-    size_t len;
-    chordal__buffer_byte(buffer, '"');
-    while (chordal__node_string_piece(node, &at, &data, &len)) chordal__json_write_text(buffer, data, len);
-    chordal__buffer_byte(buffer, '"');
-}
-
-static void put_scalar(chordal__buffer *buffer, const chordal__node *node) {
-    unsigned kind = (unsigned)chordal__node_kind(node);
+static uint8_t *put_scalar(chordal__out *out, uint8_t *at, const chordal__node *node, unsigned kind) {
     chordal__number number;
-    if (kind == CHORDAL_KIND_STRING) {
-        put_string(buffer, node);
-    } else if (kind < CHORDAL_KIND_INTEGER) {
-        chordal__json_write_constant(buffer, kind);
+    if (kind == CHORDAL_KIND_STRING) return put_string(out, at, node);
+    if (kind < CHORDAL_KIND_INTEGER) return put_constant(out, at, kind);
+    chordal__node_get_number(node, &number);
+    return put_number(out, at, &number);
+}
+
+/* ---- containers ---- */
+
+/* What stands before a member: a comma, a key. `plain`: the key needs no escape. */
+static inline uint8_t *put_key(chordal__out *out, uint8_t *at, bool first, const uint8_t *key, size_t key_len,
+                               bool plain) {
+    size_t comma = !first, size = !key ? comma : plain ? comma + key_len + 3 : comma + 1;
+    at = chordal__out_room(out, at, size);
+    if (!at) return NULL;
+    if (!first) *at++ = ',';
+    if (!key) return at;
+    *at++ = '"';
+    if (plain) {
+        chordal__copy_bytes(at, key, key_len);
+        at += key_len;
     } else {
-        chordal__node_get_number(node, &number);
-        chordal__json_write_number(buffer, &number);
+        at = chordal__out_room(out, put_text(out, at, key, key_len), 2);
+        if (!at) return NULL;
     }
+    *at++ = '"';
+    *at++ = ':';
+    return at;
 }
 
-static void put_open(chordal__buffer *buffer, chordal__walk *walk, const chordal__node *node) {
+static inline bool has_plain_keys(const chordal__node *object) {
+    if (object->kind == CHORDAL_KIND_ARRAY || chordal__is_tree(object)) return false;
+    const chordal__node *shape = chordal__group_of(object)->slots[0];
+    return shape && shape->extent;
+}
+
+static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks) {
+    chordal__walk *walk = walks;
     chordal__walk_begin(walk, node);
-    chordal__buffer_byte(buffer, node->kind == CHORDAL_KIND_OBJECT ? '{' : '[');
-}
-
-/* The next member of the innermost container, and what stands before it; NULL: it was closed. */
-static const chordal__node *put_next(chordal__buffer *buffer, chordal__walk *walk) {
-    const uint8_t *key = NULL;
-    size_t key_len = 0;
-    bool object = walk->container->kind == CHORDAL_KIND_OBJECT, first = walk->index == 0;
-    const chordal__node *node = chordal__walk_next(walk, &key, &key_len);
-    if (!node) {
-        chordal__buffer_byte(buffer, object ? '}' : ']');
-        return NULL;
+    at = put_byte(out, at, node->kind == CHORDAL_KIND_OBJECT ? '{' : '[');
+    while (at) {
+        const uint8_t *key = NULL;
+        size_t key_len = 0;
+        bool first = walk->index == 0;
+        node = chordal__next_member(walk, &key, &key_len);
+        if (!node) {
+            at = put_byte(out, at, walk->container->kind == CHORDAL_KIND_OBJECT ? '}' : ']');
+            if (walk-- == walks) break;
+            continue;
+        }
+        at = put_key(out, at, first, key, key_len, has_plain_keys(walk->container));
+        unsigned kind = chordal__kind_of(node);
+        if (kind < CHORDAL_KIND_ARRAY) {
+            at = put_scalar(out, at, node, kind);
+        } else {
+            at = put_byte(out, at, kind == CHORDAL_KIND_OBJECT ? '{' : '[');
+            chordal__walk_begin(++walk, node);
+        }
     }
-    if (!first) chordal__buffer_byte(buffer, ',');
-    if (object) {
-        chordal__json_write_string(buffer, key, key_len);
-        chordal__buffer_byte(buffer, ':');
-    }
-    return node;
-}
-
-static void put_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks) {
-    size_t depth = 1;
-    put_open(buffer, walks, node);
-    while (depth && !buffer->failed) {
-        node = put_next(buffer, &walks[depth - 1]);
-        if (!node)
-            depth--;
-        else if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
-            put_scalar(buffer, node);
-        else
-            put_open(buffer, &walks[depth++], node);
-    }
+    return at;
 }
 
 void chordal__json_write(chordal__buffer *buffer, const chordal__node *node) {
-    if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
-        put_scalar(buffer, node);
+    chordal__out out;
+    uint8_t *at = chordal__out_begin(&out, buffer);
+    unsigned kind = chordal__kind_of(node);
+    if (kind < CHORDAL_KIND_ARRAY)
+        at = put_scalar(&out, at, node, kind);
     else
-        chordal__write_deep(buffer, node, put_container);
+        at = chordal__write_deep(&out, at, node, put_container);
+    chordal__out_end(&out, at);
 }

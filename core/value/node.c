@@ -1,13 +1,6 @@
 /* node.c: the life of nodes, and scalars. */
 #include "value/node.h"
 
-void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsigned extent) {
-    head->references = 1;
-    head->kind = (uint8_t)kind;
-    head->form = (uint8_t)form;
-    head->extent = (uint16_t)extent;
-}
-
 /* ---- groups ---- */
 
 static size_t size_of_group(unsigned kind, unsigned form, size_t capacity) {
@@ -198,9 +191,7 @@ chordal__node *chordal__node_integer(chordal__memory *memory, int64_t integer) {
 /* ---- reading ---- */
 
 int chordal__node_kind(const chordal__node *node) {
-    if ((uintptr_t)node & 1) return CHORDAL_KIND_INTEGER;
-    if ((uintptr_t)node & 2) return (int)((uintptr_t)node >> 2);
-    return node->kind;
+    return (int)chordal__kind_of(node);
 }
 
 void chordal__node_get_number(const chordal__node *node, chordal__number *out) {

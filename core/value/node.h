@@ -46,7 +46,7 @@ typedef struct chordal__text { /* a flat string */
 } chordal__text;
 
 typedef struct chordal__shape {
-    chordal__node head;
+    chordal__node head;    /* extent: 1 when JSON writes all keys without an escape */
     uint32_t count, bytes; /* keys, and the bytes of them all */
     uint32_t ends[];       /* where each key ends in the text; then a byte of each key's hash; then the text */
 } chordal__shape;
@@ -111,6 +111,10 @@ static inline chordal__key chordal__shape_key(const chordal__node *node, size_t 
     uint32_t start = place ? shape->ends[place - 1] : 0;
     return (chordal__key){.data = chordal__tags_of(shape) + shape->count + start, .len = shape->ends[place] - start};
 }
+static inline unsigned chordal__kind_of(const chordal__node *node) {
+    if ((uintptr_t)node & 1) return CHORDAL_KIND_INTEGER;
+    return (uintptr_t)node & 2 ? (unsigned)((uintptr_t)node >> 2) : node->kind;
+}
 static inline chordal__node *chordal__constant(unsigned kind) {
     return (chordal__node *)(uintptr_t)(kind << 2 | 2);
 }
@@ -121,8 +125,14 @@ static inline void chordal__deepen(chordal__node *node, const chordal__node *ite
     if (depth > node->extent && depth <= UINT16_MAX) node->extent = (uint16_t)depth;
 }
 
+static inline void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsigned extent) {
+    head->references = 1;
+    head->kind = (uint8_t)kind;
+    head->form = (uint8_t)form;
+    head->extent = (uint16_t)extent;
+}
+
 /* ---- node.c ---- */
-void chordal__head_init(chordal__node *head, unsigned kind, unsigned form, unsigned extent);
 /* `count` is 0 and the slots are to be filled. */
 chordal__group *chordal__group_new(chordal__memory *memory, unsigned kind, unsigned form, uint32_t capacity);
 chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind);
@@ -177,8 +187,49 @@ chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size
 chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
 
 /* ---- shape.c ---- */
+static inline uint64_t chordal__load8(const uint8_t *at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+static inline uint32_t chordal__load4(const uint8_t *at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+static inline bool chordal__is_ascii(const uint8_t *data, size_t len) {
+    uint64_t all = 0;
+    for (; len >= 8; data += 8, len -= 8) all |= chordal__load8(data);
+    while (len) all |= data[--len];
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+/* memcmp for short texts: words that may overlap instead of a call. */
+static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_t len) {
+    if (len > 16) return memcmp(a, b, len) == 0;
+    if (len >= 8)
+        return chordal__load8(a) == chordal__load8(b) && chordal__load8(a + len - 8) == chordal__load8(b + len - 8);
+    if (len >= 4)
+        return chordal__load4(a) == chordal__load4(b) && chordal__load4(a + len - 4) == chordal__load4(b + len - 4);
+    return len == 0 || (a[0] == b[0] && a[len / 2] == b[len / 2] && a[len - 1] == b[len - 1]);
+}
+/* memcpy likewise. */
+static inline void chordal__copy_bytes(uint8_t *to, const uint8_t *from, size_t len) {
+    if (len > 16) {
+        memcpy(to, from, len);
+    } else if (len >= 8) {
+        uint64_t first = chordal__load8(from), last = chordal__load8(from + len - 8);
+        memcpy(to, &first, 8);
+        memcpy(to + len - 8, &last, 8);
+    } else if (len >= 4) {
+        uint32_t first = chordal__load4(from), last = chordal__load4(from + len - 4);
+        memcpy(to, &first, 4);
+        memcpy(to + len - 4, &last, 4);
+    } else {
+        for (size_t i = 0; i < len; i++) to[i] = from[i];
+    }
+}
 static inline bool chordal__key_is(chordal__key key, const void *data, size_t len) {
-    return key.len == len && memcmp(key.data, data, len) == 0;
+    return key.len == len && chordal__same_bytes(key.data, data, len);
 }
 uint32_t chordal__key_hash(const void *key, size_t len);
 chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *keys, size_t count);
@@ -229,8 +280,18 @@ typedef struct chordal__sink_calls {
 struct chordal__sink {
     const chordal__sink_calls *calls;
     chordal__memory *memory;
+    /* While the keys of an object are those of this shape (which JSON writes without escapes), the reader only counts
+     * them and gives no event. NULL: none is expected. */
+    const chordal__shape *shape;
+    uint32_t agreed;
     uint64_t position; /* of what it refused (DUPLICATE_KEY) */
 };
+/* The key that is expected; false: none. */
+static inline bool chordal__sink_expects(const chordal__sink *sink, chordal__key *out) {
+    if (!sink->shape || sink->agreed == sink->shape->count) return false;
+    *out = chordal__shape_key(&sink->shape->head, sink->agreed);
+    return true;
+}
 
 int chordal__json_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
                         chordal_error *error);
@@ -242,6 +303,26 @@ typedef int chordal__parse(chordal__reader *reader, const chordal__limits *limit
                            chordal_error *error);
 int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__reader *reader,
                    const chordal__limits *limits, chordal__node **out, chordal_error *error);
+
+/* ---- out.c: writing at the end of a buffer, with the place in a register ---- */
+typedef struct chordal__out {
+    chordal__buffer *buffer;
+    uint8_t *end; /* of the buffer's room */
+} chordal__out;
+/* Where the buffer ends; NULL as well when it has no room yet. */
+static inline uint8_t *chordal__out_begin(chordal__out *out, chordal__buffer *buffer) {
+    out->buffer = buffer;
+    out->end = buffer->data && !buffer->failed ? buffer->data + buffer->capacity : NULL;
+    return out->end ? buffer->data + buffer->len : NULL;
+}
+/* Make room for `size` more; NULL: the buffer failed, which stays so until the end. */
+uint8_t *chordal__out_grow(chordal__out *out, uint8_t *at, size_t size);
+static inline uint8_t *chordal__out_room(chordal__out *out, uint8_t *at, size_t size) {
+    return at && (size_t)(out->end - at) >= size ? at : chordal__out_grow(out, at, size);
+}
+static inline void chordal__out_end(chordal__out *out, uint8_t *at) {
+    if (at) out->buffer->len = (size_t)(at - out->buffer->data);
+}
 
 /* ---- walk.c ---- */
 /* As walk_next, with flat containers inline. */
@@ -256,8 +337,10 @@ static inline chordal__node *chordal__next_member(chordal__walk *walk, const uin
     return group->slots[++walk->index];
 }
 /* A writer for a container; `walks` has one for each level of its nesting. */
-typedef void chordal__write_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks);
-void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, chordal__write_container *write);
+typedef uint8_t *chordal__write_container(chordal__out *out, uint8_t *at, const chordal__node *node,
+                                          chordal__walk *walks);
+uint8_t *chordal__write_deep(chordal__out *out, uint8_t *at, const chordal__node *node,
+                             chordal__write_container *write);
 
 /* ---- trail.c: a walk through all nesting that needs no memory and cannot fail ---- */
 #define CHORDAL__TRAIL_NEAR 32
@@ -309,8 +392,6 @@ int chordal__keys_close(chordal__keys *keys, const uint8_t *base, uint64_t *out_
 /* ---- json_write.c ---- */
 void chordal__json_write_number(chordal__buffer *buffer, const chordal__number *number);
 void chordal__json_write_constant(chordal__buffer *buffer, unsigned kind);
-/* The inside of a string, escaped. */
-void chordal__json_write_text(chordal__buffer *buffer, const uint8_t *utf8, size_t len);
 
 /* ---- pack_write.c ---- */
 void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *number);

@@ -95,13 +95,16 @@ static int read_constant(pack *p, uint64_t byte) {
 }
 
 /* The text of a string whose head was read. */
-static int read_text(pack *p, uint64_t len, const uint8_t **out) {
+static int read_text(pack *p, uint64_t len, const uint8_t **out, unsigned *out_flags) {
     if (len > left_of(p)) {
         p->at = p->end;
         return p->short_code;
     }
     size_t fault;
-    if (!chordal__utf_valid(p->at, (size_t)len, &fault)) {
+    *out_flags = CHORDAL__STABLE;
+    if (chordal__is_ascii(p->at, (size_t)len)) {
+        *out_flags |= CHORDAL__ASCII;
+    } else if (!chordal__utf_valid(p->at, (size_t)len, &fault)) {
         p->at += fault;
         return CHORDAL_E_UTF8;
     }
@@ -112,8 +115,9 @@ static int read_text(pack *p, uint64_t len, const uint8_t **out) {
 
 static int read_string(pack *p, uint64_t len) {
     const uint8_t *text = NULL;
-    int code = read_text(p, len, &text);
-    return code || !p->sink ? code : p->sink->calls->string(p->sink, text, (size_t)len, CHORDAL__STABLE);
+    unsigned flags = 0;
+    int code = read_text(p, len, &text, &flags);
+    return code || !p->sink ? code : p->sink->calls->string(p->sink, text, (size_t)len, flags);
 }
 
 /* ---- containers ---- */
@@ -130,8 +134,19 @@ static bool in_map(const pack *p) {
     return p->depth && p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
 }
 
+/* Step over the key of this length, whose head was read, if it is the one that the sink expects. */
+static bool skip_expected(pack *p, uint64_t len) {
+    chordal__key key;
+    if (!p->sink || !chordal__sink_expects(p->sink, &key) || key.len != len || len > left_of(p)) return false;
+    if (!chordal__same_bytes(p->at, key.data, key.len)) return false;
+    p->sink->agreed++;
+    p->at += len;
+    return true;
+}
+
 static int read_key(pack *p) {
     const uint8_t *text = NULL, *from = p->at;
+    unsigned flags = 0;
     uint8_t what, size;
     uint64_t len;
     int code = read_head(p, &what, &size, &len);
@@ -140,10 +155,11 @@ static int read_key(pack *p) {
         p->at = from;
         return CHORDAL_E_SYNTAX;
     }
-    code = read_text(p, len, &text);
+    if (skip_expected(p, len)) return 0;
+    code = read_text(p, len, &text, &flags);
     if (code || !p->sink) return code;
     chordal__key key = {text, (size_t)len, (uint64_t)(from - p->data)};
-    return p->sink->calls->key(p->sink, &key, CHORDAL__STABLE);
+    return p->sink->calls->key(p->sink, &key, flags);
 }
 
 static int read_value(pack *p) {

@@ -90,19 +90,17 @@ static size_t put_integer(uint8_t *out, int64_t value) {
     return put_big(out, 0xd3, (uint64_t)value, 8);
 }
 
+static size_t put_number(uint8_t *out, const chordal__number *number) {
+    uint64_t bits;
+    if (number->kind == CHORDAL_KIND_INTEGER) return put_integer(out, number->as.integer);
+    if (number->kind == CHORDAL_KIND_UNSIGNED) return put_unsigned(out, number->as.unsigned_integer);
+    memcpy(&bits, &number->as.real, sizeof bits);
+    return put_big(out, 0xcb, bits, 8);
+}
+
 void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *number) {
     uint8_t bytes[9];
-    uint64_t bits;
-    size_t len;
-    if (number->kind == CHORDAL_KIND_INTEGER) {
-        len = put_integer(bytes, number->as.integer);
-    } else if (number->kind == CHORDAL_KIND_UNSIGNED) {
-        len = put_unsigned(bytes, number->as.unsigned_integer);
-    } else {
-        memcpy(&bits, &number->as.real, sizeof bits);
-        len = put_big(bytes, 0xcb, bits, 8);
-    }
-    chordal__buffer_put(buffer, bytes, len);
+    chordal__buffer_put(buffer, bytes, put_number(bytes, number));
 }
 
 void chordal__pack_write_integer(chordal__buffer *buffer, int64_t integer) {
@@ -110,66 +108,90 @@ void chordal__pack_write_integer(chordal__buffer *buffer, int64_t integer) {
     chordal__buffer_put(buffer, bytes, put_integer(bytes, integer));
 }
 
+static const uint8_t constants[3] = {0xc0, 0xc2, 0xc3};
+
 void chordal__pack_write_constant(chordal__buffer *buffer, unsigned kind) {
-    static const uint8_t codes[3] = {0xc0, 0xc2, 0xc3};
-    chordal__buffer_byte(buffer, codes[kind]);
+    chordal__buffer_byte(buffer, constants[kind]);
 }
 
 /* ---- values ---- */
 
-static void put_string(chordal__buffer *buffer, const chordal__node *node) {
-    uint8_t head[5];
-    uint64_t at = 0, bytes = chordal__node_string_bytes(node);
+static uint8_t *put_bytes(chordal__out *out, uint8_t *at, const uint8_t *data, size_t len) {
+    at = chordal__out_room(out, at, len);
+    if (!at) return NULL;
+    chordal__copy_bytes(at, data, len);
+    return at + len;
+}
+
+static uint8_t *refuse(chordal__out *out) {
+    if (!out->buffer->failed) out->buffer->failed = CHORDAL_E_SIZE;
+    return NULL;
+}
+
+/* A string whose bytes follow for `len`. */
+static uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *data, size_t len) {
+    if (len > UINT32_MAX) return refuse(out);
+    at = chordal__out_room(out, at, len + (len < 32 ? 1 : 5));
+    if (!at) return NULL;
+    at += chordal__pack_string_head(at, len);
+    chordal__copy_bytes(at, data, len);
+    return at + len;
+}
+
+static uint8_t *put_string(chordal__out *out, uint8_t *at, const chordal__node *node) {
+    uint64_t piece = 0;
     const uint8_t *data;
     size_t len;
-    if (!fits(buffer, bytes)) return;
-    chordal__buffer_put(buffer, head, chordal__pack_string_head(head, bytes));
-    while (chordal__node_string_piece(node, &at, &data, &len)) chordal__buffer_put(buffer, data, len);
+    uint8_t head[5];
+    if (!chordal__is_tree(node)) return put_text(out, at, chordal__text_of(node)->data, chordal__text_of(node)->bytes);
+    if (chordal__node_string_bytes(node) > UINT32_MAX) return refuse(out);
+    at = put_bytes(out, at, head, chordal__pack_string_head(head, chordal__node_string_bytes(node)));
+    while (at && chordal__node_string_piece(node, &piece, &data, &len)) at = put_bytes(out, at, data, len);
+    return at;
 }
 
-static void put_scalar(chordal__buffer *buffer, const chordal__node *node) {
-    unsigned kind = (unsigned)chordal__node_kind(node);
+static uint8_t *put_scalar(chordal__out *out, uint8_t *at, const chordal__node *node, unsigned kind) {
     chordal__number number;
-    if (kind == CHORDAL_KIND_STRING) {
-        put_string(buffer, node);
-    } else if (kind < CHORDAL_KIND_INTEGER) {
-        chordal__pack_write_constant(buffer, kind);
-    } else {
-        chordal__node_get_number(node, &number);
-        chordal__pack_write_number(buffer, &number);
-    }
+    uint8_t bytes[9];
+    if (kind == CHORDAL_KIND_STRING) return put_string(out, at, node);
+    if (kind < CHORDAL_KIND_INTEGER) return put_bytes(out, at, &constants[kind], 1);
+    chordal__node_get_number(node, &number);
+    return put_bytes(out, at, bytes, put_number(bytes, &number));
 }
 
-static void put_open(chordal__buffer *buffer, chordal__walk *walk, const chordal__node *node) {
+static uint8_t *put_open(chordal__out *out, uint8_t *at, chordal__walk *walk, const chordal__node *node) {
     uint8_t head[5];
     uint64_t count = chordal__node_length(node);
     chordal__walk_begin(walk, node);
-    if (fits(buffer, count))
-        chordal__buffer_put(buffer, head, chordal__pack_head(head, node->kind == CHORDAL_KIND_OBJECT, count));
+    if (count > UINT32_MAX) return refuse(out);
+    return put_bytes(out, at, head, chordal__pack_head(head, node->kind == CHORDAL_KIND_OBJECT, count));
 }
 
-static void put_container(chordal__buffer *buffer, const chordal__node *node, chordal__walk *walks) {
-    size_t depth = 1;
-    put_open(buffer, walks, node);
-    while (depth && !buffer->failed) {
+static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks) {
+    chordal__walk *walk = walks;
+    at = put_open(out, at, walk, node);
+    while (at) {
         const uint8_t *key = NULL;
         size_t key_len = 0;
-        node = chordal__walk_next(&walks[depth - 1], &key, &key_len);
+        node = chordal__next_member(walk, &key, &key_len);
         if (!node) {
-            depth--;
+            if (walk-- == walks) break;
             continue;
         }
-        if (key) chordal__pack_write_string(buffer, key, key_len);
-        if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
-            put_scalar(buffer, node);
-        else
-            put_open(buffer, &walks[depth++], node);
+        if (key) at = put_text(out, at, key, key_len);
+        unsigned kind = chordal__kind_of(node);
+        at = kind < CHORDAL_KIND_ARRAY ? put_scalar(out, at, node, kind) : put_open(out, at, ++walk, node);
     }
+    return at;
 }
 
 void chordal__pack_write(chordal__buffer *buffer, const chordal__node *node) {
-    if (chordal__node_kind(node) < CHORDAL_KIND_ARRAY)
-        put_scalar(buffer, node);
+    chordal__out out;
+    uint8_t *at = chordal__out_begin(&out, buffer);
+    unsigned kind = chordal__kind_of(node);
+    if (kind < CHORDAL_KIND_ARRAY)
+        at = put_scalar(&out, at, node, kind);
     else
-        chordal__write_deep(buffer, node, put_container);
+        at = chordal__write_deep(&out, at, node, put_container);
+    chordal__out_end(&out, at);
 }

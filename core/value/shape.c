@@ -29,6 +29,13 @@ static size_t bytes_of(const chordal__key *keys, size_t count) {
     return bytes;
 }
 
+static bool is_plain(const uint8_t *text, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < 0x20 || text[i] == '"' || text[i] == '\\' || (text[i] == 0xed && text[i + 1] >= 0xa0))
+            return false;
+    return true;
+}
+
 chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *keys, size_t count) {
     size_t bytes = bytes_of(keys, count), head = sizeof(chordal__shape) + count * (sizeof(uint32_t) + 1);
     chordal__shape *shape = bytes < SIZE_MAX - head ? chordal__allocate(memory, head + bytes) : NULL;
@@ -43,6 +50,7 @@ chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *k
         tags[i] = tag_of(keys[i].data, keys[i].len);
         shape->ends[i] = end += (uint32_t)keys[i].len;
     }
+    shape->head.extent = is_plain(text, bytes);
     return (chordal__node *)shape;
 }
 

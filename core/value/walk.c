@@ -22,24 +22,24 @@ chordal__node *chordal__walk_next(chordal__walk *walk, const uint8_t **out_key, 
     return chordal__entry_of(item)->value;
 }
 
-#define NEAR 32 /* levels for which no memory is asked */
-
-void chordal__write_deep(chordal__buffer *buffer, const chordal__node *node, chordal__write_container *write) {
-    chordal__walk near[NEAR];
-    size_t size = node->extent * sizeof *near;
-    if (node->extent <= NEAR) {
-        write(buffer, node, near);
-        return;
-    }
-    chordal__walk *walks = chordal__allocate(buffer->memory, size);
-    if (walks)
-        write(buffer, node, walks);
-    else if (!buffer->failed)
-        buffer->failed = CHORDAL_E_NOMEM;
-    chordal__release(buffer->memory, walks, size);
-}
-
 void chordal__walk_skip(chordal__walk *walk, uint64_t count) {
     walk->index += count;
     walk->leaf = NULL;
+}
+
+#define NEAR 32 /* levels for which no memory is asked */
+
+uint8_t *chordal__write_deep(chordal__out *out, uint8_t *at, const chordal__node *node,
+                             chordal__write_container *write) {
+    chordal__memory *memory = out->buffer->memory;
+    chordal__walk near[NEAR];
+    size_t size = node->extent * sizeof *near;
+    if (node->extent <= NEAR) return write(out, at, node, near);
+    chordal__walk *walks = chordal__allocate(memory, size);
+    if (walks)
+        at = write(out, at, node, walks);
+    else if (!out->buffer->failed)
+        out->buffer->failed = CHORDAL_E_NOMEM;
+    chordal__release(memory, walks, size);
+    return at;
 }
