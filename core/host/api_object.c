@@ -7,6 +7,12 @@ static void *find(chordal_host *host, chordal_id id, uint8_t kind, int *code, ch
     return item;
 }
 
+static int check_texts(const char *name, size_t name_len, const char *message, size_t message_len,
+                       chordal_error *error) {
+    int code = chordal__check_text(name, name_len, error);
+    return code < 0 ? code : chordal__check_text(message, message_len, error);
+}
+
 int chordal_value_decode(chordal_host *host, uint32_t format, const uint8_t *data, size_t data_len, chordal_value **out,
                          chordal_error *error) {
     int code = chordal__enter(host, error);
@@ -34,7 +40,8 @@ int chordal_object_start(chordal_host *host, chordal_id id, const char *name, si
                          size_t message_len, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__object *object = find(host, id, CHORDAL__ID_OBJECT, &code, error);
+    code = check_texts(name, name_len, message, message_len, error);
+    chordal__object *object = code < 0 ? NULL : find(host, id, CHORDAL__ID_OBJECT, &code, error);
     if (object && (object->state != CHORDAL__OBJECT_STARTING || !object->type->start))
         code = chordal__fail(error, CHORDAL_E_STATE, 0, "the object does not wait for its start");
     else if (object && name_len)
@@ -151,7 +158,8 @@ int chordal_compute_fail(chordal_host *host, chordal_id id, const char *name, si
                          size_t message_len, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__compute *compute = find(host, id, CHORDAL__ID_COMPUTE, &code, error);
+    code = check_texts(name, name_len, message, message_len, error);
+    chordal__compute *compute = code < 0 ? NULL : find(host, id, CHORDAL__ID_COMPUTE, &code, error);
     if (compute) chordal__compute_fail(compute, name, name_len, message, message_len);
     return chordal__leave(host, code);
 }
@@ -180,7 +188,8 @@ int chordal_call_fail(chordal_host *host, chordal_id id, const char *name, size_
                       size_t message_len, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__invocation *invocation = find(host, id, CHORDAL__ID_INVOCATION, &code, error);
+    code = check_texts(name, name_len, message, message_len, error);
+    chordal__invocation *invocation = code < 0 ? NULL : find(host, id, CHORDAL__ID_INVOCATION, &code, error);
     if (invocation) chordal__invocation_fail(invocation, CHORDAL_E_METHOD, name, name_len, message, message_len);
     return chordal__leave(host, code);
 }

@@ -30,6 +30,7 @@ int chordal_reference_get(chordal_host *host, chordal_id link, const char *type,
     chordal__reference *reference = NULL;
     if (flags & ~(uint32_t)(CHORDAL_REFERENCE_KEPT | CHORDAL_REFERENCE_MANUAL))
         code = chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags");
+    if (code == 0) code = chordal__check_text(type, type_len, error);
     if (code == 0) code = chordal__pack_of(&host->runtime, format, params, params_len, &packed, error);
     if (code == 0)
         code = chordal__reference_new(&host->runtime, type, type_len, version, flags, packed, &reference, error);
@@ -133,7 +134,8 @@ int chordal_call_start(chordal_host *host, chordal_id id, const char *method, si
     chordal__body *body;
     chordal__call *call;
     chordal__reference *reference = find(host, id, CHORDAL__ID_REFERENCE, &code, error);
-    if (!reference) return chordal__leave(host, code);
+    if (reference) code = chordal__check_text(method, method_len, error);
+    if (code < 0) return chordal__leave(host, code);
     code = chordal__arguments_of(&host->runtime, format, arguments, arguments_len, &body, error);
     if (code < 0) return chordal__leave(host, code);
     code = chordal__call_start(reference, method, method_len, body, timeout, &call, error);

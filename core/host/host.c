@@ -146,6 +146,13 @@ void chordal_release(chordal_host *host, chordal_id id) {
     if (chordal__id_release(ids, id) && chordal__ids_let_go(ids)) free_shell(host);
 }
 
+int chordal__check_text(const char *text, size_t len, chordal_error *error) {
+    size_t position;
+    if (len > CHORDAL__TEXT_LIMIT) return chordal__fail(error, CHORDAL_E_SIZE, 0, "the text is too long");
+    if (chordal__utf_valid((const uint8_t *)text, len, &position)) return 0;
+    return chordal__fail(error, CHORDAL_E_UTF8, position, "the text is not valid UTF-8");
+}
+
 /* ---- small answers ---- */
 
 int chordal_part_view(chordal_host *host, chordal_id part, const uint8_t **out_data, size_t *out_len) {

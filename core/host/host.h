@@ -32,6 +32,9 @@ struct chordal_host {
  * host). */
 int chordal__enter(chordal_host *host, chordal_error *error);
 int chordal__leave(chordal_host *host, int code); /* passes the code on */
+/* A name or words that may cross a link: valid UTF-8 of at most CHORDAL__TEXT_LIMIT bytes. UTF8, SIZE. */
+#define CHORDAL__TEXT_LIMIT 65536
+int chordal__check_text(const char *text, size_t len, chordal_error *error);
 
 /* ---- events.c ---- */
 /* Build the record of the next event into host->record. 1, 0 (nothing to tell) or NOMEM. */

@@ -217,6 +217,8 @@ static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
 
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
     uint64_t cut = consumer->cut + message->numbers[0];
+    if (message->flags & CHORDAL__FLAG_DURABLE)
+        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no durable cuts yet");
     for (size_t i = 0; i < message->list_len; i++) {
         int code;
         chordal__remote *remote = chordal__consumer_remote(consumer, message->holds[i], &code);

@@ -95,6 +95,8 @@ void chordal__link_ready(chordal__link *link, const chordal__message *message); 
 /* Queue a message. What fails breaks the link at the end of the turn; `out_bytes` (may be NULL) is the size of its
  * frames. */
 void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
+/* The same, but what fails changes nothing and is answered. */
+int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
 void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number);
 void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                         const char *text, size_t text_len);
@@ -299,7 +301,7 @@ void chordal__routes_drop(chordal__link *link); /* the link is down */
 chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len);
 void chordal__route_name(const chordal__link *link, char out[33]);
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error);
-void chordal__forward_message(chordal__forward *forward, chordal__message *message);
+int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error);
 void chordal__forward_end(chordal__forward *forward, bool ended_sent); /* tells the other side */
 void chordal__offer_types(chordal__link *link);
 

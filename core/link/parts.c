@@ -8,7 +8,9 @@ int chordal__part_to_packed(chordal__runtime *runtime, uint8_t encoding, const c
     runtime->counters.parts_parsed++;
     if (encoding == CHORDAL__ENCODING_JSON) {
         code = chordal__pack_from_json(out, &reader, &runtime->settings.limits, error);
-        while (reader.at < reader.end && (*reader.at == ' ' || (*reader.at >= 9 && *reader.at <= 13))) reader.at++;
+        while (reader.at < reader.end &&
+               (*reader.at == ' ' || *reader.at == '\t' || *reader.at == '\n' || *reader.at == '\r'))
+            reader.at++;
     } else {
         code = chordal__pack_skip(&reader, &runtime->settings.limits, error);
         if (code >= 0) chordal__buffer_put(out, part->data, part->len);

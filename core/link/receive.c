@@ -111,8 +111,7 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     case CHORDAL__ROLE_ENDED:
         return 0; /* crossed with the end on its way */
     case CHORDAL__ROLE_FORWARD:
-        chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
-        return 0;
+        return chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message, error);
     case CHORDAL__ROLE_PROVIDER:
         if (!to_provider[message->kind]) return out_of_order(message, error);
         return to_provider[message->kind](CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);

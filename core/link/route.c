@@ -79,10 +79,16 @@ static chordal__link *link_of_name(chordal__links *links, const void *name, size
 
 /* ---- forwards ---- */
 
-static void pass_on(chordal__forward *to, chordal__message *message) {
+/* What cannot be encoded for the next link is the fault of the one that it came from. */
+static int pass_on(chordal__forward *to, chordal__message *message, chordal_error *error) {
+    chordal__link *link = to->origin.link;
+    size_t bytes;
     message->origin = to->origin.number;
-    to->origin.link->runtime->counters.parts_forwarded += message->list_len + 1;
-    chordal__send(to->origin.link, message, NULL);
+    link->runtime->counters.parts_forwarded += message->list_len + 1;
+    int code = chordal__try_send(link, message, &bytes);
+    if (code != CHORDAL_E_NOMEM) return code < 0 ? chordal__fail(error, code, 0, "a message that cannot go on") : 0;
+    if (!link->broken) link->broken = code;
+    return 0;
 }
 
 static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *out_code) {
@@ -128,12 +134,11 @@ int chordal__forward_open(chordal__link *link, chordal__message *message, chorda
     far->other = near;
     message->texts[0].len = 0;
     message->numbers[0] = far->origin.number;
-    pass_on(far, message);
-    return 0;
+    return pass_on(far, message, error);
 }
 
-void chordal__forward_message(chordal__forward *forward, chordal__message *message) {
-    pass_on(forward->other, message);
+int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error) {
+    return pass_on(forward->other, message, error);
 }
 
 void chordal__forward_end(chordal__forward *forward, bool ended_sent) {

@@ -5,24 +5,27 @@ static void break_link(chordal__link *link, int code) {
     if (!link->broken) link->broken = code;
 }
 
-void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
-    if (out_bytes) *out_bytes = 0;
-    if (!link->transport || link->broken || link->bye_sent) return;
+int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
+    *out_bytes = 0;
+    if (!link->transport || link->broken || link->bye_sent) return 0;
     chordal__list *last = link->queue.previous;
     int code = chordal__codec_encode(&link->codec, message, &link->queue);
-    if (code < 0) {
-        break_link(link, code);
-        return;
-    }
-    size_t bytes = 0;
+    if (code < 0) return code;
     for (chordal__list *node = last->next; node != &link->queue; node = node->next)
-        bytes += CHORDAL__ENTRY(node, chordal__frame, node)->bytes;
-    link->queued += bytes;
+        *out_bytes += CHORDAL__ENTRY(node, chordal__frame, node)->bytes;
+    link->queued += *out_bytes;
     link->runtime->counters.messages_out++;
-    link->runtime->counters.bytes_out += bytes;
-    if (out_bytes) *out_bytes = bytes;
+    link->runtime->counters.bytes_out += *out_bytes;
     if (link->queued > link->runtime->settings.queue_limit) break_link(link, CHORDAL_E_LIMIT);
     chordal__tell(link->runtime, &link->output);
+    return 0;
+}
+
+void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
+    size_t bytes;
+    int code = chordal__try_send(link, message, &bytes);
+    if (code < 0) break_link(link, code);
+    if (out_bytes) *out_bytes = bytes;
 }
 
 void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number) {
