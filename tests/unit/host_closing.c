@@ -223,11 +223,27 @@ TEST(a_child_after_a_fork_is_refused) {
     test_host_close(&p.b);
 }
 
+/* What is left would be reported by the sanitizer. */
+TEST(a_forgotten_host_leaves_nothing) {
+    for (int closed = 0; closed < 2; closed++) {
+        open_things(false);
+        chordal_host *provider = p.a.host, *consumer = p.b.host;
+        if (closed) chordal_host_close(provider), chordal_host_close(consumer);
+        chordal_host_forget(provider);
+        chordal_host_forget(consumer);
+        chordal_value_unref(value);
+        free(p.a.events);
+        free(p.b.events);
+    }
+    chordal_host_forget(NULL);
+}
+
 TESTS({"a consumer closes in every order", a_consumer_closes_in_every_order},
       {"a provider closes in every order", a_provider_closes_in_every_order},
       {"what was closed is refused", what_was_closed_is_refused},
       {"finalizers release while the host is at work", finalizers_release_while_the_host_is_at_work},
       {"the last release of a closed host may come from any thread",
        the_last_release_of_a_closed_host_may_come_from_any_thread},
+      {"a forgotten host leaves nothing", a_forgotten_host_leaves_nothing},
       {"a second thread is refused", a_second_thread_is_refused},
       {"a child after a fork is refused", a_child_after_a_fork_is_refused})
