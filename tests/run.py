@@ -26,7 +26,7 @@ QUICK, FULL, DEEP = 0, 1, 2
 class Program:
     name: str
     command: list
-    timeout: int = 600
+    timeout: int = 300
 
 
 @dataclass
@@ -72,14 +72,19 @@ def node_programs(*patterns):
     return programs
 
 
-def tidy_programs():
-    for path in files("tests/tidy/check_*.py") + files("tests/abi/check_*.py"):
-        yield Program(path.stem.removeprefix("check_"), [sys.executable, path])
+def checks(*patterns):
+    def programs():
+        for pattern in patterns:
+            for path in files(pattern):
+                yield Program(path.stem, [sys.executable, path])
+
+    return programs
 
 
 VALGRIND = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=full")
 STAGES = [
-    Stage("tidy", QUICK, ["native"], tidy_programs),
+    Stage("tidy", QUICK, [], checks("tests/tidy/check_*.py", "tests/abi/check_*.py")),
+    Stage("built", QUICK, ["native"], checks("tests/tidy/built_*.py")),
     Stage("unit", QUICK, ["native"], c_programs("release", "unit", "vectors", "abi")),
     Stage("python", QUICK, ["bindings"], python_programs("python/tests/test_*.py", "tests/python/test_*.py")),
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),

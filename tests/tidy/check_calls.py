@@ -53,7 +53,7 @@ STATIC = re.compile(r"^\s*static\s+(?!const\b|inline\b|_Noreturn\b)[^()=;]*(?:=|
 
 @check
 def static_data_is_const():
-    """No mutable static variable (check_objects asks the compiler's output too)."""
+    """No mutable static variable (built_objects asks the compiler's output too)."""
     for _, path in core_files():
         for number, line in enumerate(bare_c(path.read_text()).splitlines(), 1):
             if STATIC.match(line) and "_Static_assert" not in line and " const " not in line:

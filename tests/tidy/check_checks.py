@@ -1,7 +1,7 @@
 """The checks themselves: each finds what it is made to find."""
 
+import built_objects
 import check_calls
-import check_objects
 import check_rooms
 import check_words
 from tidy import bare_c, c_functions, check, main
@@ -56,7 +56,7 @@ FOUND = [
     ),
     (check_calls.EFFECT, ["x++", "a = b"], ["a == b", "a <= b", "a != b", "a >= b"]),
     (check_rooms.INCLUDE, ['#include "wire/wire.h"', "#  include <zlib.h>"], ["include it"]),
-    (check_objects.API, ["CHORDAL_API int\nchordal_x_y(int a);"], ["int chordal_x_y(int a);"]),
+    (built_objects.API, ["CHORDAL_API int\nchordal_x_y(int a);"], ["int chordal_x_y(int a);"]),
     (check_words.PATHS, ["cd /" + "work/main", '"/' + 'tmp"', "ls /" + "home/me"], ["docs/work/x", "a/tmpfile"]),
     (check_words.LATER, ["TO" + "DO: x"], ["todo list"]),
 ]

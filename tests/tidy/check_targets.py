@@ -1,21 +1,9 @@
 """No file without a use, and no generated file out of date."""
 
-import json
 import re
 import sys
 
-from tidy import RELEASE, ROOT, check, generated, main, place, repository, run
-
-
-@check
-def sources_are_built():
-    """Each C source of the core and the tests belongs to a target."""
-    commands = json.loads((RELEASE / "compile_commands.json").read_text())
-    built = {entry["file"] for entry in commands}
-    for path in repository(".c", ".cc"):
-        folder = path.relative_to(ROOT).parts[0]
-        if folder in ("core", "tests") and str(path) not in built:
-            yield f"{place(path)}: in no target"
+from tidy import ROOT, check, generated, main, place, repository, run
 
 
 @check

@@ -1,9 +1,9 @@
-"""What the compiled core holds: no mutable data, and exactly the public symbols."""
+"""What is built: a core without mutable data, libraries with exactly the public symbols, and every source."""
 
 import json
 import re
 
-from tidy import RELEASE, ROOT, check, main, place, run
+from tidy import RELEASE, ROOT, check, main, place, repository, run
 
 HEADERS = ROOT / "core" / "include" / "chordal"
 CORE_HEADERS = [path for path in HEADERS.glob("*.h") if path.name != "uv.h"]
@@ -74,6 +74,17 @@ def model():
     functions = json.loads((ROOT / "bindings" / "model.json").read_text())["functions"]
     symbols = {entry["symbol"] for entry in functions}
     yield from difference("bindings/model.json", symbols, declared(*HEADERS.glob("*.h")))
+
+
+@check
+def sources_are_built():
+    """Each C source of the core and the tests belongs to a target."""
+    commands = json.loads((RELEASE / "compile_commands.json").read_text())
+    built = {entry["file"] for entry in commands}
+    for path in repository(".c", ".cc"):
+        folder = path.relative_to(ROOT).parts[0]
+        if folder in ("core", "tests") and str(path) not in built:
+            yield f"{place(path)}: in no target"
 
 
 if __name__ == "__main__":
