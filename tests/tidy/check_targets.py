@@ -26,6 +26,15 @@ def generated_files_are_fresh():
 
 
 @check
+def power_table_is_fresh():
+    """The table of powers is what its program prints."""
+    printed, _ = run(sys.executable, "core/base/power_table.py")
+    table = ROOT / "core" / "base" / "power_table.h"
+    if printed != table.read_text():
+        yield f"{place(table)}: python core/base/power_table.py prints something else"
+
+
+@check
 def generated_files_say_so():
     """A file in a generated place names its generator in its first lines."""
     for path in repository(".c", ".h", ".cc", ".py", ".ts", ".mjs", ".map"):

@@ -71,7 +71,7 @@ def generated(path):
     """Whether a file says in its first lines that a program wrote it."""
     with open(path, encoding="utf-8", errors="replace") as file:
         head = "".join(file.readline() for _ in range(5))
-    return "enerated by bindings" in head
+    return "enerated by " in head and "do not edit" in head
 
 
 TOKENS = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

@@ -18,7 +18,8 @@
 #define CHORDAL_API CHORDAL_EXTERN
 #endif
 
-/* Marks a result that the caller owns and must give back with the noun's closer, and the argument that gives it back. */
+/* Marks a result that the caller owns and must give back with the noun's closer, and the argument that gives it back.
+ */
 #define CHORDAL_OWN
 
 /* The ABI epoch: part of the soname and of the symbol that opens a host, so that a program built
