@@ -132,7 +132,7 @@ export class Core {
         return at;
     }
 
-    /** Fill a size-first structure; undefined and null give 0. Fields: [name, offset, bits, whether it may be a bigint]. */
+    /** Fill a size-first structure; what was not given is 0. A field: [name, offset, bits, whether it may be a bigint]. */
     putOptions(given, size, fields) {
         const at = this.space(size);
         this.u8.fill(0, at, at + size);
