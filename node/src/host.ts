@@ -7,7 +7,7 @@ import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
 import { Link, Server, type LinkOwner } from "./link.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
 import type { Shape, Type } from "./object.js";
-import { pack, packArguments, unpackResult } from "./packed.js";
+import { pack, packArguments, unpack } from "./packed.js";
 import { platform, type Accept } from "./platform.js";
 import type { ProvidedObject } from "./provided.js";
 import { Provider } from "./provider.js";
@@ -17,6 +17,7 @@ import {
     CODEC_BINARY,
     CODEC_TEXT,
     E_INVALID,
+    E_RELEASED,
     E_STATE,
     EVENT_CALL,
     EVENT_CANCEL,
@@ -35,6 +36,7 @@ import {
     LINK_ROUTE_OFFERS,
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
+    RESULT_BYTES,
     type HostEvent,
     type ResultEvent,
 } from "./records.js";
@@ -100,6 +102,7 @@ export interface GetOptions {
 
 interface Pending {
     promise: Promise<unknown>;
+    replica: Replica;
     handle: Reference; // keeps it from being forgotten
     resolve(value: unknown): void;
     reject(error: unknown): void;
@@ -303,6 +306,7 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
     letGo(replica: Replica, handle?: Reference): void {
         if (handle !== undefined) forgottenReferences.unregister(handle);
         if (--replica.handles > 0 || this.isClosed) return;
+        this.endCalls(new ChordalError(E_RELEASED), replica);
         replica.release();
         this.replicas.delete(replica.id);
         for (const [key, other] of this.shared) if (other === replica) this.shared.delete(key);
@@ -322,7 +326,7 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
         const { signal, timeout = 0 } = options;
         if (signal?.aborted) return Promise.reject(signal.reason);
         let pending!: Pending;
-        const promise = new Promise<unknown>((resolve, reject) => (pending = { handle, resolve, reject } as Pending));
+        const promise = new Promise<unknown>((resolve, reject) => (pending = { replica, handle, resolve, reject } as Pending));
         pending.promise = promise;
         attempt(() => {
             const packed = packArguments(args);
@@ -366,7 +370,19 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
         const pending = this.calls.get(event.call);
         this.calls.delete(event.call);
         if (event.code !== 0) pending?.reject(errorOf(event.code, event.name, event.detail));
-        else pending?.resolve(unpackResult(event.value, this.freeze));
+        else if (event.flags & RESULT_BYTES) pending?.resolve(event.value.slice());
+        else pending?.resolve(unpack(event.value, this.freeze));
+    }
+
+    /** Settle the calls of one object, or all. */
+    private endCalls(error: ChordalError, replica?: Replica): void {
+        for (const [id, pending] of this.calls) {
+            if (replica !== undefined && pending.replica !== replica) continue;
+            pending.promise.catch(() => {}); // nobody has to ask for it
+            pending.reject(error);
+            this.calls.delete(id);
+            this.core.release(id);
+        }
     }
 
     // ---- links ----
@@ -526,10 +542,7 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
         for (const { fail } of this.steps?.splice(0) ?? []) fail(error);
         for (const server of [...this.servers]) server.close();
         for (const link of [...this.links.values()]) link.abandon(error);
-        for (const pending of this.calls.values()) {
-            pending.promise.catch(() => {}); // nobody has to ask for it
-            pending.reject(error);
-        }
+        this.endCalls(error);
         this.end(error);
     }
 
@@ -537,7 +550,6 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
         const { opened } = this;
         opened?.provider.close(error);
         for (const replica of new Set([...this.shared.values(), ...this.replicas.values()])) replica.release(error);
-        this.calls.clear();
         this.links.clear();
         this.replicas.clear();
         this.shared.clear();

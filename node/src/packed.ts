@@ -467,15 +467,6 @@ export function unpack(bytes: Uint8Array, freeze = false): Value {
     return value;
 }
 
-/** A call's result: a value or bytes; nothing is undefined. */
-export function unpackResult(bytes: Uint8Array, freeze = false): Value | Uint8Array | undefined {
-    if (bytes.length === 0) return undefined;
-    const reader = new Reader(bytes, 0, bytes.length, freeze);
-    const value = reader.argument();
-    reader.finish();
-    return value;
-}
-
 export function unpackArguments(bytes: Uint8Array, freeze = false): (Value | Uint8Array)[] {
     const reader = new Reader(bytes, 0, bytes.length, freeze);
     const values = [];

@@ -1,0 +1,5 @@
+// The TypeScript layer on the addon.
+
+import { liveTests } from "./live.mjs";
+
+liveTests();

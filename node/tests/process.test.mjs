@@ -1,0 +1,216 @@
+// Hosts and the process that they live in: its end, workers, garbage, what programs throw.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+
+const entry = new URL("../dist/node.js", import.meta.url).href;
+const start = `
+    import { connect, Host, pair, type, useWasm } from ${JSON.stringify(entry)};
+    const Notes = type("notes", {
+        params: ["board"],
+        documents: { list: { entries: [] } },
+        methods: {
+            add: (call, text) => void call.transaction((t) => t.list.entries.push(text)),
+            never: () => new Promise(() => {}),
+        },
+    });
+    const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+`;
+
+/** Run a program; fails when it does not end by itself. */
+async function run(program, ...options) {
+    const child = spawn(process.execPath, [...options, "--input-type=module", "-e", start + program]);
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data) => (out += data));
+    child.stderr.on("data", (data) => (err += data));
+    const timer = setTimeout(() => child.kill("SIGKILL"), 15000);
+    const [code, signal] = await once(child, "close");
+    clearTimeout(timer);
+    return { code, signal, out, err };
+}
+
+async function runs(program, ...options) {
+    const done = await run(program, ...options);
+    assert.deepEqual({ code: done.code, signal: done.signal }, { code: 0, signal: null }, done.err);
+    return done.out.trim();
+}
+
+test("a program with a local host ends by itself", async () => {
+    const out = await runs(`
+        const host = new Host({ types: [Notes] });
+        const notes = host.get(Notes, { board: "a" });
+        notes.list.watch(({ value }) => console.log(value.entries.length));
+        await notes.add("x");
+    `);
+    assert.equal(out, "0\n1");
+});
+
+test("a program ends when its links are closed", async () => {
+    await runs(`
+        const host = new Host({ types: [Notes] });
+        const server = await host.serve("ws://127.0.0.1:0");
+        const holder = connect(server.address);
+        await holder.get(Notes, { board: "a" }).add("x");
+        await holder.close();
+        await host.close();
+    `);
+});
+
+test("a program may end in the middle of everything", async () => {
+    for (const end of ["process.exit(0)", "setImmediate(() => process.exit(0))", "process.kill(process.pid, 0), process.exit(0)"]) {
+        await runs(`
+            const host = new Host({ types: [Notes] });
+            const server = await host.serve("ws://127.0.0.1:0");
+            const holder = connect(server.address);
+            const notes = holder.get(Notes, { board: "a" });
+            await notes.live;
+            notes.never();
+            for (let i = 0; i < 100; i++) notes.add("x");
+            ${end};
+        `);
+    }
+});
+
+test("an observer that throws is an uncaught exception, and the rest goes on", async () => {
+    const out = await runs(`
+        process.on("uncaughtException", (error) => console.log(error.message));
+        const host = new Host({ types: [Notes] });
+        const notes = host.get(Notes, { board: "a" });
+        notes.list.watch(() => { throw new Error("mine"); });
+        notes.list.watch(({ value }) => console.log(value.entries.length));
+        await notes.live;
+        await pause(5);
+    `);
+    assert.deepEqual(out.split("\n").sort(), ["0", "mine"]);
+});
+
+test("what a method throws is printed here", async () => {
+    const { err, out } = await run(`
+        const Faulty = type("faulty", { methods: { crash: () => { throw new Error("a secret"); } } });
+        const host = new Host({ types: [Faulty] });
+        await host.get(Faulty, {}).crash().catch((error) => console.log(error.name));
+    `);
+    assert.match(err, /chordal: faulty\.crash: Error: a secret/);
+    assert.equal(out.trim(), "internal");
+});
+
+test("references that are forgotten are given back, those that are watched are not", async () => {
+    const out = await runs(
+        `
+        const [provider, holder] = [new Host({ types: [Notes] }), new Host()];
+        await pair(holder, provider);
+        await (async () => {
+            for (let i = 0; i < 50; i++) await holder.get(Notes, { board: String(i) }).live;
+            holder.get(Notes, { board: "watched" }).list.watch(() => {});
+        })();
+        for (let i = 0; i < 50 && provider.counters().live_objects > 1n; i++) {
+            gc();
+            await pause(5);
+        }
+        gc();
+        await pause(20);
+        console.log(provider.counters().live_objects);
+        await holder.close();
+        await pause(5);
+        console.log(provider.counters().live_objects);
+        `,
+        "--expose-gc",
+    );
+    assert.equal(out, "1n\n0n");
+});
+
+test("hosts that are forgotten are closed", async () => {
+    for (const first of ["", "useWasm();"]) {
+        await runs(
+            `
+            ${first}
+            let live = 0;
+            for (let i = 0; i < 200; i++) {
+                const host = new Host({ types: [Notes], memory_limit: 1 << 24 });
+                await host.ready;
+                const notes = host.get(Notes, { board: "a" });
+                await notes.add("x".repeat(100000));
+                if (i % 20 === 0) gc(), await pause(1);
+            }
+            `,
+            "--expose-gc",
+        );
+    }
+});
+
+test("hosts in several workers at once", async () => {
+    const program = `${start}
+        const { workerData, parentPort } = await import("node:worker_threads");
+        const host = connect(workerData);
+        const notes = host.get(Notes, { board: "shared" });
+        for (let i = 0; i < 50; i++) await notes.add("x");
+        await host.close();
+        parentPort.postMessage("done");
+    `;
+    const { Host, type } = await import(entry);
+    const Notes = type("notes", {
+        params: ["board"],
+        documents: { list: { entries: [] } },
+        methods: { add: (call, text) => void call.transaction((t) => t.list.entries.push(text)) },
+    });
+    const host = new Host({ types: [Notes] });
+    const notes = await host.object(Notes, { board: "shared" });
+    const { address } = await host.serve("ws://127.0.0.1:0");
+    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    const workers = Array.from({ length: 4 }, () => new Worker(url, { workerData: address }));
+    await Promise.all(workers.map((worker) => once(worker, "exit")));
+    assert.equal(notes.list.entries.length, 200);
+    await host.close();
+});
+
+test("workers that are terminated in the middle of everything", async () => {
+    const program = `${start}
+        const { parentPort } = await import("node:worker_threads");
+        const host = new Host({ types: [Notes] });
+        const server = await host.serve("ws://127.0.0.1:0");
+        const holder = connect(server.address);
+        const notes = holder.get(Notes, { board: "a" });
+        notes.list.watch(() => {});
+        await notes.live;
+        parentPort.postMessage("busy");
+        for (;;) await notes.add("x");
+    `;
+    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    for (let round = 0; round < 10; round++) {
+        const workers = [new Worker(url), new Worker(url)];
+        await Promise.all(workers.map((worker) => once(worker, "message")));
+        await new Promise((resolve) => setTimeout(resolve, round));
+        await Promise.all(workers.map((worker) => worker.terminate()));
+    }
+});
+
+test("without an addon the WebAssembly core is used, with a warning", async () => {
+    const { cpSync, mkdtempSync, rmSync, symlinkSync } = await import("node:fs");
+    const { fileURLToPath } = await import("node:url");
+    const { join } = await import("node:path");
+    const { tmpdir } = await import("node:os");
+    const root = fileURLToPath(new URL("../../", import.meta.url));
+    const folder = mkdtempSync(join(tmpdir(), "chordal-"));
+    for (const part of ["node/dist", "wasm"]) cpSync(join(root, part), join(folder, part), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const program = start.replace(entry, `file://${folder}/node/dist/node.js`);
+    const child = spawn(process.execPath, [
+        "--input-type=module",
+        "-e",
+        `${program}
+        const host = new Host({ types: [Notes] });
+        const notes = host.get(Notes, { board: "a" });
+        await notes.add("x");
+        console.log(notes.list.value.entries.length);`,
+    ]);
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (data) => (out += data));
+    child.stderr.on("data", (data) => (err += data));
+    assert.deepEqual(await once(child, "close"), [0, null], err);
+    assert.equal(out.trim(), "1");
+    assert.match(err, /Warning: chordal: no addon for linux/);
+    rmSync(folder, { recursive: true });
+});
