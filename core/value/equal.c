@@ -33,9 +33,9 @@ static bool equal_outside(const chordal__node *a, const chordal__node *b) {
     return kind < CHORDAL_KIND_INTEGER || equal_numbers(a, b);
 }
 
-/* Step over the items that two large arrays hold by the same chunks. */
+/* Step over the members that two large containers hold by the same chunks. */
 static void skip_shared(chordal__trail_level *level) {
-    if (level->a->kind != CHORDAL_KIND_ARRAY || !chordal__is_tree(level->a) || !chordal__is_tree(level->b)) return;
+    if (!chordal__is_tree(level->a) || !chordal__is_tree(level->b)) return;
     if (level->leaf && level->place < level->leaf->count) return;
     uint64_t length = chordal__totals_of(level->a)->length;
     const chordal__node *a = chordal__group_of(level->a)->slots[0], *b = chordal__group_of(level->b)->slots[0];

@@ -189,10 +189,15 @@ static inline bool has_plain_keys(const chordal__node *object) {
     return shape && shape->extent;
 }
 
-static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks) {
-    chordal__walk *walk = walks;
+static uint8_t *put_open(chordal__out *out, uint8_t *at, chordal__walk *walk, const chordal__node *node) {
     chordal__walk_begin(walk, node);
-    at = put_byte(out, at, node->kind == CHORDAL_KIND_OBJECT ? '{' : '[');
+    return put_byte(out, at, node->kind == CHORDAL_KIND_OBJECT ? '{' : '[');
+}
+
+static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks,
+                              const chordal__walk *end) {
+    chordal__walk *walk = walks;
+    at = put_open(out, at, walk, node);
     while (at) {
         const uint8_t *key = NULL;
         size_t key_len = 0;
@@ -205,12 +210,10 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
         }
         at = put_key(out, at, first, key, key_len, has_plain_keys(walk->container));
         unsigned kind = chordal__kind_of(node);
-        if (kind < CHORDAL_KIND_ARRAY) {
+        if (kind < CHORDAL_KIND_ARRAY)
             at = put_scalar(out, at, node, kind);
-        } else {
-            at = put_byte(out, at, kind == CHORDAL_KIND_OBJECT ? '{' : '[');
-            chordal__walk_begin(++walk, node);
-        }
+        else
+            at = ++walk < end ? put_open(out, at, walk, node) : chordal__out_fail(out, CHORDAL_E_DEPTH);
     }
     return at;
 }

@@ -38,9 +38,10 @@ static bool few_distinct(const chordal__sort_key *items, size_t count, size_t *o
 }
 
 int chordal__keys_close(chordal__keys *keys, const uint8_t *base, uint64_t *out_position) {
-    chordal__sort_key *items = keys->items + keys->starts[--keys->depth];
-    size_t count = keys->count - keys->starts[keys->depth], again = 0;
-    keys->count -= count;
+    size_t start = keys->starts[--keys->depth], count = keys->count - start, again = 0;
+    if (count == 0) return 0;
+    chordal__sort_key *items = keys->items + start;
+    keys->count = start;
     for (size_t i = 0; i < count; i++) items[i].data = base + items[i].prefix;
     bool distinct;
     if (count <= FEW) {

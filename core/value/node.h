@@ -315,6 +315,8 @@ static inline uint8_t *chordal__out_begin(chordal__out *out, chordal__buffer *bu
     out->end = buffer->data && !buffer->failed ? buffer->data + buffer->capacity : NULL;
     return out->end ? buffer->data + buffer->len : NULL;
 }
+/* Set the buffer's failure; returns NULL. */
+uint8_t *chordal__out_fail(chordal__out *out, int code);
 /* Make room for `size` more; NULL: the buffer failed, which stays so until the end. */
 uint8_t *chordal__out_grow(chordal__out *out, uint8_t *at, size_t size);
 static inline uint8_t *chordal__out_room(chordal__out *out, uint8_t *at, size_t size) {
@@ -336,9 +338,9 @@ static inline chordal__node *chordal__next_member(chordal__walk *walk, const uin
     *out_key_len = key.len;
     return group->slots[++walk->index];
 }
-/* A writer for a container; `walks` has one for each level of its nesting. */
+/* A writer for a container; `walks`, to `end`, has one for each level of its nesting. */
 typedef uint8_t *chordal__write_container(chordal__out *out, uint8_t *at, const chordal__node *node,
-                                          chordal__walk *walks);
+                                          chordal__walk *walks, const chordal__walk *end);
 uint8_t *chordal__write_deep(chordal__out *out, uint8_t *at, const chordal__node *node,
                              chordal__write_container *write);
 
@@ -372,6 +374,7 @@ static inline chordal__trail_level *chordal__trail_top(chordal__trail *trail) {
 }
 /* The next member of the innermost container; false at its end. */
 bool chordal__trail_next(chordal__trail *trail, chordal__trail_step *out);
+/* No value is nested deeper than DEPTH_MAX; if one were, it would not be entered there. */
 void chordal__trail_enter(chordal__trail *trail, const chordal__trail_step *step);
 void chordal__trail_leave(chordal__trail *trail);
 

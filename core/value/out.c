@@ -10,3 +10,8 @@ uint8_t *chordal__out_grow(chordal__out *out, uint8_t *at, size_t size) {
     out->end = buffer->data + buffer->capacity;
     return place;
 }
+
+uint8_t *chordal__out_fail(chordal__out *out, int code) {
+    if (!out->buffer->failed) out->buffer->failed = code;
+    return NULL;
+}

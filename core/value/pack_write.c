@@ -123,15 +123,10 @@ static uint8_t *put_bytes(chordal__out *out, uint8_t *at, const uint8_t *data, s
     return at + len;
 }
 
-static uint8_t *refuse(chordal__out *out) {
-    if (!out->buffer->failed) out->buffer->failed = CHORDAL_E_SIZE;
-    return NULL;
-}
-
 /* A string whose bytes follow for `len`. */
 static uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *data, size_t len) {
-    if (len > UINT32_MAX) return refuse(out);
-    at = chordal__out_room(out, at, len + (len < 32 ? 1 : 5));
+    if (len > UINT32_MAX) return chordal__out_fail(out, CHORDAL_E_SIZE);
+    at = chordal__out_room(out, at, len + (len < 32 ? 1 : len <= UINT8_MAX ? 2 : len <= UINT16_MAX ? 3 : 5));
     if (!at) return NULL;
     at += chordal__pack_string_head(at, len);
     chordal__copy_bytes(at, data, len);
@@ -144,7 +139,7 @@ static uint8_t *put_string(chordal__out *out, uint8_t *at, const chordal__node *
     size_t len;
     uint8_t head[5];
     if (!chordal__is_tree(node)) return put_text(out, at, chordal__text_of(node)->data, chordal__text_of(node)->bytes);
-    if (chordal__node_string_bytes(node) > UINT32_MAX) return refuse(out);
+    if (chordal__node_string_bytes(node) > UINT32_MAX) return chordal__out_fail(out, CHORDAL_E_SIZE);
     at = put_bytes(out, at, head, chordal__pack_string_head(head, chordal__node_string_bytes(node)));
     while (at && chordal__node_string_piece(node, &piece, &data, &len)) at = put_bytes(out, at, data, len);
     return at;
@@ -163,11 +158,12 @@ static uint8_t *put_open(chordal__out *out, uint8_t *at, chordal__walk *walk, co
     uint8_t head[5];
     uint64_t count = chordal__node_length(node);
     chordal__walk_begin(walk, node);
-    if (count > UINT32_MAX) return refuse(out);
+    if (count > UINT32_MAX) return chordal__out_fail(out, CHORDAL_E_SIZE);
     return put_bytes(out, at, head, chordal__pack_head(head, node->kind == CHORDAL_KIND_OBJECT, count));
 }
 
-static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks) {
+static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks,
+                              const chordal__walk *end) {
     chordal__walk *walk = walks;
     at = put_open(out, at, walk, node);
     while (at) {
@@ -180,7 +176,10 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
         }
         if (key) at = put_text(out, at, key, key_len);
         unsigned kind = chordal__kind_of(node);
-        at = kind < CHORDAL_KIND_ARRAY ? put_scalar(out, at, node, kind) : put_open(out, at, ++walk, node);
+        if (kind < CHORDAL_KIND_ARRAY)
+            at = put_scalar(out, at, node, kind);
+        else
+            at = ++walk < end ? put_open(out, at, walk, node) : chordal__out_fail(out, CHORDAL_E_DEPTH);
     }
     return at;
 }

@@ -102,6 +102,7 @@ void chordal__trail_begin(chordal__trail *trail, const chordal__node *a, const c
 }
 
 void chordal__trail_enter(chordal__trail *trail, const chordal__trail_step *step) {
+    if (trail->depth == CHORDAL__DEPTH_MAX) return;
     trail->at[trail->depth - 1] = chordal__trail_top(trail)->at;
     set_level(trail, trail->depth++, step->a, step->b, 0);
     if (trail->depth - trail->lowest > CHORDAL__TRAIL_NEAR) trail->lowest++;

@@ -34,12 +34,9 @@ uint8_t *chordal__write_deep(chordal__out *out, uint8_t *at, const chordal__node
     chordal__memory *memory = out->buffer->memory;
     chordal__walk near[NEAR];
     size_t size = node->extent * sizeof *near;
-    if (node->extent <= NEAR) return write(out, at, node, near);
+    if (node->extent <= NEAR) return write(out, at, node, near, near + NEAR);
     chordal__walk *walks = chordal__allocate(memory, size);
-    if (walks)
-        at = write(out, at, node, walks);
-    else if (!out->buffer->failed)
-        out->buffer->failed = CHORDAL_E_NOMEM;
+    at = walks ? write(out, at, node, walks, walks + node->extent) : chordal__out_fail(out, CHORDAL_E_NOMEM);
     chordal__release(memory, walks, size);
     return at;
 }

@@ -309,6 +309,55 @@ TEST(test_memory) {
     free(json);
 }
 
-TESTS({"values", test_values}, {"strings", test_strings}, {"faults", test_faults}, {"prefixes", test_prefixes},
-      {"limits", test_limits}, {"part", test_part}, {"deep", test_deep}, {"wide", test_wide_objects},
-      {"shapes", test_many_shapes}, {"long", test_long_strings}, {"memory", test_memory})
+/* What is read lies in few blocks; its parts live and change on their own. */
+TEST(test_parts) {
+    chordal__memory *memory = open_memory();
+    chordal__node *node = node_of(memory, "{\"a\":[\"one\",\"two\",1.5],\"b\":{\"c\":\"three\"},\"d\":\"\"}"), *still;
+    CHECK_INT(memory->live_blocks, 6); /* three containers, two shapes, a number */
+    chordal__node *array = chordal__node_ref(chordal__node_get(node, "a", 1));
+    chordal__node *object = chordal__node_ref(chordal__node_get(node, "b", 1));
+    chordal__node *two = chordal__node_ref(chordal__node_at(array, 1));
+    chordal__node *three = chordal__node_ref(chordal__node_get(object, "c", 1));
+    chordal__node_unref(memory, node);
+    array = chordal__node_splice(memory, array, 1, 0, &three, 1, &still);
+    check_node(memory, array, "[\"one\",\"three\",\"two\",1.5]");
+    array = chordal__node_splice(memory, array, 2, 2, NULL, 0, &still);
+    two = chordal__node_append(memory, two, "!", 1, &still);
+    check_node(memory, two, "\"two!\"");
+    three = chordal__node_drop_front(memory, three, 2, &still);
+    check_node(memory, three, "\"ree\"");
+    three = chordal__node_drop_front(memory, three, 1, &still);
+    object = chordal__node_put(memory, object, "d", 1, two, &still);
+    object = chordal__node_put(memory, object, "c", 1, three, &still);
+    check_node(memory, object, "{\"c\":\"ee\",\"d\":\"two!\"}");
+    check_node(memory, array, "[\"one\",\"three\"]");
+    chordal__node_unref(memory, array);
+    chordal__node_unref(memory, object);
+    chordal__node_unref(memory, two);
+    chordal__node_unref(memory, three);
+    close_memory(memory);
+}
+
+/* A buffer that has room for just the text takes it, one byte less does not. */
+TEST(test_room) {
+    static const char *const texts[] = {"[1,-2.5,true,null]", "\"\\n\\ud83d â¬\"", "{\"a\":\"b\",\"\\t\":{}}"};
+    chordal__memory *memory = open_memory();
+    for (size_t i = 0; i < 3; i++) {
+        chordal__node *node = node_of(memory, texts[i]);
+        for (size_t room = 0; room <= strlen(texts[i]); room++) {
+            chordal__buffer text;
+            chordal__buffer_init(&text, memory, room);
+            chordal__json_write(&text, node);
+            CHECK_INT(text.failed, room < strlen(texts[i]) ? CHORDAL_E_SIZE : 0);
+            CHECK(room < strlen(texts[i]) || memcmp(text.data, texts[i], room) == 0);
+            chordal__buffer_dispose(&text);
+        }
+        chordal__node_unref(memory, node);
+    }
+    close_memory(memory);
+}
+
+TESTS({"parts", test_parts}, {"room", test_room}, {"values", test_values}, {"strings", test_strings},
+      {"faults", test_faults}, {"prefixes", test_prefixes}, {"limits", test_limits}, {"part", test_part},
+      {"deep", test_deep}, {"wide", test_wide_objects}, {"shapes", test_many_shapes}, {"long", test_long_strings},
+      {"memory", test_memory})
