@@ -122,6 +122,7 @@ int chordal__part_of_packed(chordal__runtime *runtime, uint8_t encoding, const u
 /* ---- stream.c: the encoded changes of one object ---- */
 #define CHORDAL__STREAM_LOG_WEIGHT (1 << 20)
 #define CHORDAL__STREAM_LOG_COUNT 1024
+#define CHORDAL__STREAM_BORDERS 256 /* readers at more places than this: the farthest get whole values */
 typedef struct chordal__logged {
     uint64_t commit;
     chordal__ops ops;
@@ -203,7 +204,8 @@ int chordal__provider_call(chordal__provider *provider, const chordal__message *
 int chordal__provider_cancel(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 void chordal__hold_changed(chordal__hold *hold); /* its stream has a change */
 void chordal__hold_state(chordal__hold *hold);   /* its object went live, failed or retired */
-void chordal__hold_seen(chordal__hold *hold);    /* it is at its stream's last change */
+bool chordal__hold_lags(const chordal__hold *hold);
+void chordal__hold_seen(chordal__hold *hold); /* it is at its stream's last change */
 void chordal__provider_flush(chordal__provider *provider);
 void chordal__provider_want_flush(chordal__provider *provider);
 bool chordal__provider_has_room(chordal__provider *provider);

@@ -232,8 +232,12 @@ void chordal__hold_changed(chordal__hold *hold) {
     chordal__provider_want_flush(hold->provider);
 }
 
+bool chordal__hold_lags(const chordal__hold *hold) {
+    return hold->dirty.next != &hold->dirty;
+}
+
 void chordal__hold_seen(chordal__hold *hold) {
-    if (hold->dirty.next != &hold->dirty) {
+    if (chordal__hold_lags(hold)) {
         chordal__list_remove(&hold->dirty);
         hold->stream->lagging--;
     }

@@ -94,12 +94,80 @@ static int log_current(chordal__stream *stream) {
     }
     stream->log_len++;
     stream->log_weight += entry->ops.weight;
-    return stream->log_weight > CHORDAL__STREAM_LOG_WEIGHT ? CHORDAL_E_LIMIT : 0;
+    return 0;
+}
+
+/* ---- the log's bounds: what no reader tells apart becomes one entry; beyond that the oldest goes ---- */
+
+static size_t entries_seen(const chordal__stream *stream, uint64_t seen) {
+    size_t low = 0, high = stream->log_len;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (stream->log[middle].commit <= seen)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* borders[i]: some reader has seen entry i - 1 and not entry i. */
+static void find_borders(const chordal__stream *stream, bool *borders) {
+    memset(borders, 0, CHORDAL__STREAM_LOG_COUNT + 1);
+    for (const chordal__list *node = stream->holds.next; node != &stream->holds; node = node->next) {
+        const chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
+        if (chordal__hold_lags(hold)) borders[entries_seen(stream, hold->seen)] = true;
+    }
+}
+
+static int merge_entries(chordal__stream *stream) {
+    bool borders[CHORDAL__STREAM_LOG_COUNT + 1];
+    size_t kept = 0;
+    find_borders(stream, borders);
+    for (size_t i = 1; i < stream->log_len; i++) {
+        chordal__logged *entry = &stream->log[i];
+        if (borders[i]) {
+            stream->log[++kept] = *entry;
+            continue;
+        }
+        if (chordal__fold(&stream->log[kept].ops, &entry->ops) < 0) return CHORDAL_E_NOMEM;
+        stream->log[kept].commit = entry->commit;
+        chordal__ops_dispose(&entry->ops);
+        stream->object->runtime->counters.folds++;
+    }
+    stream->log_len = kept + 1;
+    return 0;
+}
+
+static void drop_oldest(chordal__stream *stream, size_t count) {
+    for (size_t i = 0; i < count; i++) chordal__ops_dispose(&stream->log[i].ops);
+    stream->log_from = stream->log[count - 1].commit;
+    stream->log_len -= count;
+    memmove(stream->log, stream->log + count, stream->log_len * sizeof *stream->log);
+}
+
+static uint64_t weigh_log(chordal__stream *stream) {
+    uint64_t weight = 0;
+    for (size_t i = 0; i < stream->log_len; i++) weight += stream->log[i].ops.weight;
+    return weight;
+}
+
+static int shorten_log(chordal__stream *stream) {
+    if (merge_entries(stream) < 0) return CHORDAL_E_NOMEM;
+    if (stream->log_len > CHORDAL__STREAM_BORDERS) drop_oldest(stream, stream->log_len - CHORDAL__STREAM_BORDERS);
+    while ((stream->log_weight = weigh_log(stream)) > CHORDAL__STREAM_LOG_WEIGHT) drop_oldest(stream, 1);
+    return 0;
+}
+
+static bool log_is_full(const chordal__stream *stream) {
+    return stream->log_len == CHORDAL__STREAM_LOG_COUNT || stream->log_weight > CHORDAL__STREAM_LOG_WEIGHT;
 }
 
 void chordal__stream_published(chordal__stream *stream) {
     if (!stream->current) return;
-    if (!stream->lagging || log_current(stream) < 0) clear_log(stream);
+    bool kept = stream->lagging && log_current(stream) == 0;
+    if (kept && log_is_full(stream)) kept = shorten_log(stream) == 0;
+    if (!kept) clear_log(stream);
     stream->current = NULL;
 }
 

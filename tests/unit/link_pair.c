@@ -171,6 +171,26 @@ TEST(a_full_window_stops_encoding) {
     close_pair();
 }
 
+TEST(a_long_stall_costs_the_text_once) {
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.window_messages = 1});
+    chordal_counters before = test_counters(&p.a);
+    for (int i = 0; i < 60000; i++) {
+        append_text(&p.a, object, NOTES_LIST, "/text", "tok ");
+        if (i % 1000 == 0) test_poll(&p.a), forget_events(&p.a);
+    }
+    settle(&p);
+    chordal_counters after = test_counters(&p.a);
+    CHECK(after.bytes_out - before.bytes_out < 240000 + 100);
+    CHECK_INT(after.changes_encoded - before.changes_encoded, 2);
+    chordal_value *a, *b;
+    CHECK_INT(chordal_object_value(p.a.host, object, NOTES_LIST, &a, NULL), 0);
+    CHECK_INT(chordal_reference_value(p.b.host, reference, NOTES_LIST, &b, NULL), 0);
+    CHECK(chordal_value_equal(a, b));
+    chordal_value_unref(a);
+    chordal_value_unref(b);
+    close_pair();
+}
+
 TEST(a_reader_that_missed_too_much_gets_whole_values) {
     open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.window_messages = 1});
     for (int i = 0; i < 3000; i++) {
@@ -350,6 +370,7 @@ TESTS({"holds and follows in binary", holds_and_follows_in_binary},
       {"errors cross with their names", errors_cross_with_their_names},
       {"one message and one encode for ten holds", one_message_and_one_encode_for_ten_holds},
       {"a full window stops encoding", a_full_window_stops_encoding},
+      {"a long stall costs the text once", a_long_stall_costs_the_text_once},
       {"a reader that missed too much gets whole values", a_reader_that_missed_too_much_gets_whole_values},
       {"a kept reference gets ops and keeps nothing", a_kept_reference_gets_ops_and_keeps_nothing},
       {"a lost link comes back", a_lost_link_comes_back},
