@@ -5,6 +5,7 @@ typedef struct pack {
     const uint8_t *data, *at, *end;
     chordal__sink *sink; /* NULL: only step over it */
     uint32_t depth, limit;
+    bool map;                             /* what the innermost open container is */
     int short_code;                       /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
     uint32_t left[CHORDAL__DEPTH_MAX];    /* members to come in each open container */
     uint8_t maps[CHORDAL__DEPTH_MAX / 8]; /* a bit for each of them */
@@ -31,9 +32,8 @@ static uint64_t left_of(const pack *p) {
     return (uint64_t)(p->end - p->at);
 }
 
-/* Read a head: what it begins, and its length, number or bits. The reader stays before it when it fails. */
-static int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
-    if (p->at >= p->end) return p->short_code;
+/* As read_head, for all that may come. */
+static int read_long_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
     uint8_t byte = *p->at;
     *out_size = 0;
     *out = byte;
@@ -56,6 +56,17 @@ static int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *ou
         *out_size = row.size;
     }
     p->at += *out_size + 1u;
+    return 0;
+}
+
+/* Read a head: what it begins, and its length, number or bits. */
+static inline int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
+    if (p->at == p->end) return p->short_code;
+    uint8_t byte = *p->at;
+    if ((byte & 0xe0) != 0xa0) return read_long_head(p, out_what, out_size, out);
+    *out_what = STRING;
+    *out = byte & 0x1f;
+    p->at++;
     return 0;
 }
 
@@ -126,12 +137,9 @@ static int open_container(pack *p, bool map, uint64_t count) {
     if (p->depth >= p->limit) return CHORDAL_E_DEPTH;
     uint8_t *bits = &p->maps[p->depth / 8], bit = (uint8_t)(1u << p->depth % 8);
     *bits = (uint8_t)(map ? *bits | bit : *bits & ~bit);
+    p->map = map;
     p->left[p->depth++] = (uint32_t)count;
     return p->sink ? p->sink->calls->open(p->sink, map, (size_t)count) : 0;
-}
-
-static bool in_map(const pack *p) {
-    return p->depth && p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
 }
 
 /* Step over the key of this length, whose head was read, if it is the one that the sink expects. */
@@ -195,12 +203,13 @@ static int read_value(pack *p) {
 static int read_between(pack *p) {
     while (p->depth && p->left[p->depth - 1] == 0) {
         p->depth--;
+        if (p->depth) p->map = p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
         int code = p->sink ? p->sink->calls->close(p->sink) : 0;
         if (code) return code;
     }
     if (p->depth == 0) return 0;
     p->left[p->depth - 1]--;
-    return in_map(p) ? read_key(p) : 0;
+    return p->map ? read_key(p) : 0;
 }
 
 /* A reader of 17 KB: it is not to be cleared. */
