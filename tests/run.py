@@ -85,11 +85,11 @@ VALGRIND = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=full")
 STAGES = [
     Stage("tidy", QUICK, [], checks("tests/tidy/check_*.py", "tests/abi/check_*.py")),
     Stage("built", QUICK, ["native"], checks("tests/tidy/built_*.py")),
-    Stage("unit", QUICK, ["native"], c_programs("release", "unit", "vectors", "abi")),
+    Stage("unit", QUICK, ["tests"], c_programs("release", "unit", "vectors", "abi")),
     Stage("python", QUICK, ["bindings"], python_programs("python/tests/test_*.py", "tests/python/test_*.py")),
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
     Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
-    Stage("model", FULL, ["native"], c_programs("release", "model", "sim")),
+    Stage("model", FULL, ["tests"], c_programs("release", "model", "sim")),
     Stage(
         "sanitize",
         FULL,
@@ -101,7 +101,7 @@ STAGES = [
     Stage(
         "packages", FULL, ["native", "bindings", "wasm", "packages"], python_programs("tests/packages/test_*.py"), False
     ),
-    Stage("valgrind", DEEP, ["native"], c_programs("release", "unit", "fault", before=VALGRIND)),
+    Stage("valgrind", DEEP, ["tests"], c_programs("release", "unit", "fault", before=VALGRIND)),
 ]
 
 PLAIN = re.compile(r"^(?:.*\s)?(\d+) passed, (\d+) failed", re.M)

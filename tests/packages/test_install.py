@@ -55,5 +55,5 @@ def test_readme_program(prefix, tmp_path):
     (tmp_path / "program.c").write_text(readme_program("c"))
     environment = {"PKG_CONFIG_PATH": str(libraries(prefix) / "pkgconfig"), "LD_LIBRARY_PATH": str(libraries(prefix))}
     flags = run("pkg-config", "--cflags", "--libs", "chordal_uv", folder=tmp_path, **environment).split()
-    run(os.environ.get("CC", "gcc"), "-std=c11", "program.c", "-o", "program", *flags, folder=tmp_path)
+    run(os.environ.get("CC", "gcc"), "program.c", "-o", "program", *flags, folder=tmp_path)
     run("./program", folder=tmp_path, **environment)

@@ -158,7 +158,7 @@ TEST(origins) {
     uv_loop_t loop;
     peer server;
     static stranger visitor;
-    char own[64], evil[64];
+    char own[128], evil[64];
     serve_pages(&server, &loop, "https://friend.example");
     snprintf(own, sizeof own, "http://127.0.0.1:%d", port_of(&server));
     snprintf(evil, sizeof evil, "evil.example:%d", port_of(&server));
