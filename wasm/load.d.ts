@@ -1,4 +1,5 @@
-export type WasmSource = BufferSource | WebAssembly.Module | Response | Promise<Response> | URL | string;
+/** Bytes, a WebAssembly.Module, a Response or a promise of one, a URL. Their types are not everywhere. */
+export type WasmSource = object | string;
 
 export interface LoadOptions {
     /** Fill with random bytes; default: crypto.getRandomValues. */

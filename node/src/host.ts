@@ -4,7 +4,7 @@ import { Core } from "./core.js";
 import { asyncDispose, dispose } from "./dispose.js";
 import { closedError, errorOf } from "./errors.js";
 import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
-import { Link, Server, type LinkOwner } from "./link.js";
+import { Link, Server } from "./link.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
 import type { Shape, Type } from "./object.js";
 import { pack, packArguments, unpack } from "./packed.js";
@@ -40,14 +40,7 @@ import {
     type HostEvent,
     type ResultEvent,
 } from "./records.js";
-import {
-    Reference,
-    withMembers,
-    type AnyReference,
-    type CallOptions,
-    type Holder,
-    type ReferenceTo,
-} from "./reference.js";
+import { Reference, withMembers, type AnyReference, type CallOptions, type ReferenceTo } from "./reference.js";
 import { Replica, type KeepValues } from "./replica.js";
 import type { Transaction } from "./transaction.js";
 
@@ -131,7 +124,7 @@ function keyOf(params: object): string {
  * core is loaded meanwhile, and what was asked of the host is done then, in order (`ready`). Close it with `close`,
  * `using` or `await using`; what it made may be closed before or after it, in any order.
  */
-export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
+export class Host implements Disposable, AsyncDisposable {
     /** Fulfilled when the core is there; rejected when it cannot be loaded or refuses the options. */
     readonly ready: Promise<void>;
     private opened: { core: Core; pump: Pump; provider: Provider } | undefined;
@@ -246,12 +239,12 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
      * A reference to an object, by its type or its type's name, and its params. It is there at once; `await notes.live`
      * waits for the values.
      */
+    get(type: string, params?: object, options?: GetOptions): AnyReference;
     get<T extends { readonly shape: Shape }>(
         type: T | string,
         params: { readonly [K in T["shape"]["params"]]: unknown },
         options?: GetOptions,
     ): ReferenceTo<T>;
-    get(type: string, params?: object, options?: GetOptions): AnyReference;
     get(type: string | { readonly name?: string }, params: object = {}, options: GetOptions = {}): any {
         const name = typeof type === "string" ? type : type.name;
         if (typeof name !== "string") throw new ChordalError(E_INVALID, 0, "a type is a name or what `type` gave");
@@ -326,7 +319,9 @@ export class Host implements LinkOwner, Holder, Disposable, AsyncDisposable {
         const { signal, timeout = 0 } = options;
         if (signal?.aborted) return Promise.reject(signal.reason);
         let pending!: Pending;
-        const promise = new Promise<unknown>((resolve, reject) => (pending = { replica, handle, resolve, reject } as Pending));
+        const promise = new Promise<unknown>(
+            (resolve, reject) => (pending = { replica, handle, resolve, reject } as Pending),
+        );
         pending.promise = promise;
         attempt(() => {
             const packed = packArguments(args);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // Chordal: live objects, shared between hosts. See docs/guide/javascript.md.
 
 export { Call } from "./call.js";

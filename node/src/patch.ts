@@ -17,11 +17,10 @@ function refuse(code: number): never {
     throw new ChordalError(code);
 }
 
-/** An index of the array, or one behind its end where that is allowed. */
-function indexIn(array: unknown[], segment: Segment, most: number): number {
-    if (typeof segment !== "number") return refuse(E_PATH);
-    if (segment > most) refuse(E_RANGE);
-    return segment;
+/** An index of an array, up to the largest that is allowed. */
+function indexUpTo(most: number, segment: Segment): number {
+    if (typeof segment !== "number") return refuse(E_TYPE);
+    return segment <= most ? segment : refuse(E_RANGE);
 }
 
 /** One change of several members' values, which stay as they are until it is through. */
@@ -74,6 +73,7 @@ export class Patch {
 
     /** The container at a place, of our own; it is copied if it is shared. */
     private own(holder: Container, segment: Segment): Container {
+        if (Array.isArray(holder) && typeof segment === "number" && segment >= holder.length) refuse(E_PATH);
         const value = this.read(holder, segment);
         if (!isContainer(value)) return refuse(E_PATH);
         if (this.inPlace || this.fresh.has(value)) return value;
@@ -92,18 +92,19 @@ export class Patch {
     }
 
     private read(holder: Container, segment: Segment): unknown {
-        if (Array.isArray(holder)) return holder[indexIn(holder, segment, holder.length - 1)];
-        if (typeof segment !== "string" || !hasKey(holder, segment)) return refuse(E_PATH);
-        return holder[segment];
+        if (Array.isArray(holder)) return holder[indexUpTo(holder.length - 1, segment)];
+        if (typeof segment !== "string") return refuse(E_TYPE);
+        return hasKey(holder, segment) ? holder[segment] : refuse(E_PATH);
     }
 
     private set(holder: Container, segment: Segment, value: unknown): void {
         if (Array.isArray(holder)) {
             const most = holder === this.values ? holder.length - 1 : holder.length;
-            holder[indexIn(holder, segment, most)] = value;
+            holder[indexUpTo(most, segment)] = value;
+        } else if (typeof segment === "string") {
+            setKey(holder, segment, value);
         } else {
-            if (typeof segment !== "string") refuse(E_PATH);
-            setKey(holder, segment as string, value);
+            refuse(E_TYPE);
         }
     }
 

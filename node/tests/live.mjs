@@ -171,7 +171,10 @@ export function liveTests() {
             const notes = holder.get(Notes, { board: "x" });
             const calls = [];
             for (let i = 0; i < 500; i++) calls.push(notes.add(String(i)));
-            assert.deepEqual(await Promise.all(calls), Array.from({ length: 500 }, (_, i) => i + 1));
+            assert.deepEqual(
+                await Promise.all(calls),
+                Array.from({ length: 500 }, (_, i) => i + 1),
+            );
             assert.deepEqual(notes.list.value.entries.map((entry) => entry.text).join(), [...Array(500).keys()].join());
             await end();
         });
@@ -199,7 +202,7 @@ export function liveTests() {
         const host = new Host({ types: [Plain] });
         const [one, two] = [await host.object(Plain), await host.object(Plain)];
         assert.equal(one, two);
-        void one.a, one.b;
+        (void one.a, one.b);
         await pause(5);
         const crossings = entriesOf(host, () => {
             one.transaction((t) => {

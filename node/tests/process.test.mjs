@@ -60,7 +60,11 @@ test("a program ends when its links are closed", async () => {
 });
 
 test("a program may end in the middle of everything", async () => {
-    for (const end of ["process.exit(0)", "setImmediate(() => process.exit(0))", "process.kill(process.pid, 0), process.exit(0)"]) {
+    for (const end of [
+        "process.exit(0)",
+        "setImmediate(() => process.exit(0))",
+        "process.kill(process.pid, 0), process.exit(0)",
+    ]) {
         await runs(`
             const host = new Host({ types: [Notes] });
             const server = await host.serve("ws://127.0.0.1:0");

@@ -1,0 +1,5 @@
+// The shared vectors on the addon.
+
+import { vectorTests } from "./vectors.mjs";
+
+vectorTests();
