@@ -49,7 +49,7 @@ int chordal__heap_set(chordal__heap *heap, chordal__deadline *deadline, chordal_
         heap->items = items;
         index = heap->count++;
     }
-    deadline->at = at;
+    deadline->at = at < CHORDAL_NEVER ? at : CHORDAL_NEVER;
     settle(heap, index, deadline);
     return 0;
 }

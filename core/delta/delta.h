@@ -54,7 +54,8 @@ typedef struct chordal__ops {
 #define CHORDAL__OPS_LIMIT 4096 /* ops in one change of one member; beyond it the member is replaced */
 
 void chordal__ops_init(chordal__ops *ops, chordal__memory *memory);
-void chordal__ops_clear(chordal__ops *ops); /* keeps the memory of the list */
+void chordal__ops_clear(chordal__ops *ops);             /* keeps the memory of the list */
+void chordal__ops_cut(chordal__ops *ops, size_t count); /* keep the first ones */
 void chordal__ops_dispose(chordal__ops *ops);
 /* TAKES what the op owns, also when it fails (NOMEM). */
 int chordal__ops_push(chordal__ops *ops, chordal__op op);
@@ -104,6 +105,7 @@ int chordal__fold(chordal__ops *ops, const chordal__ops *more);
  * CHORDAL__DICTIONARY_RECENT distinct paths; ids count from 0; a full dictionary begins a new generation at the next
  * definition. */
 #define CHORDAL__DICTIONARY_RECENT 64
+#define CHORDAL__DICTIONARY_LIMIT 1024 /* what every reader takes */
 typedef struct chordal__dictionary_entry {
     chordal__path *path;
     uint64_t cut; /* the commit that defined it */

@@ -13,7 +13,6 @@ uint64_t chordal__path_weight(const chordal__path *path);                      /
 uint64_t chordal__op_weigh(const chordal__op *op);
 int chordal__op_copy(chordal__memory *memory, const chordal__op *from, chordal__op *to);
 int chordal__ops_reserve(chordal__ops *ops, size_t more);
-void chordal__ops_cut(chordal__ops *ops, size_t count); /* drop all from `count` on */
 
 /* ---- apply.c ---- */
 /* Apply an op to a value that lies `skip` segments below the op's root; `shift` is taken from the first index. */

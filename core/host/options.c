@@ -15,6 +15,7 @@ static uint32_t number(uint32_t given, uint32_t fallback) {
 }
 
 static chordal_time span(chordal_time given, chordal_time fallback) {
+    if (given > CHORDAL_NEVER) return CHORDAL_NEVER;
     return given ? given : fallback;
 }
 
@@ -26,7 +27,7 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->window_bytes = number(o->window_bytes, 1u << 20);
     out->parked_limit = number(o->parked_limit, 65536);
     out->queue_limit = number(o->queue_limit, 256u << 20);
-    out->dictionary_limit = number(o->dictionary_limit, 1024);
+    out->dictionary_limit = number(o->dictionary_limit, CHORDAL__DICTIONARY_LIMIT);
     out->compute_timeout = span(o->compute_timeout, 5000);
     out->handshake_timeout = span(o->handshake_timeout, 10000);
     out->ping_interval = span(o->ping_interval, 15000);
@@ -46,7 +47,7 @@ int chordal__options_read(const chordal_host_options *given, chordal_host_option
         memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
     }
     if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
-        out->dictionary_limit > 65536)
+        out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT)
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "a limit is beyond what is possible");
     if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
     fill(out, settings);

@@ -27,7 +27,7 @@ typedef struct chordal_host_options {
     uint32_t window_bytes;          /* and bytes; default 1 MiB */
     uint32_t parked_limit;          /* calls that may wait in one reference; default 65536 */
     uint32_t queue_limit;           /* bytes of output that may wait in one link; default 256 MiB */
-    uint32_t dictionary_limit;      /* paths in a stream's dictionary; default 1024 */
+    uint32_t dictionary_limit;      /* paths in a stream's dictionary; default 1024, at most that */
     chordal_time compute_timeout;   /* a derive's answer; default 5000 ms */
     chordal_time handshake_timeout; /* default 10000 ms */
     chordal_time ping_interval;     /* silence before a ping; default 15000 ms; CHORDAL_NEVER: none */
