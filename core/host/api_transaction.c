@@ -162,6 +162,9 @@ int chordal_transaction_permute(chordal_transaction *transaction, chordal_id obj
                                 const uint32_t *indexes, size_t indexes_len, chordal_error *error) {
     int code = enter(transaction, error);
     if (code < 0) return code;
+    if (indexes_len > UINT32_MAX)
+        return chordal__leave(transaction->host,
+                              chordal__fail(error, CHORDAL_E_PERMUTATION, 0, "more indexes than an array has"));
     chordal__op op = {.kind = CHORDAL_OP_PERMUTE, .indexes_len = (uint32_t)indexes_len};
     op.indexes = chordal__allocate(transaction->memory, indexes_len * sizeof *indexes);
     if (indexes_len && !op.indexes)

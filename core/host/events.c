@@ -175,9 +175,12 @@ static int write_object(chordal_host *host, chordal__object *object, uint32_t st
 }
 
 static int write_made(chordal_host *host, chordal__event *event) {
-    int code = write_object(host, CHORDAL__ENTRY(event, chordal__object, made), CHORDAL_OBJECT_MADE);
-    if (code == 1) chordal__untell(event);
-    return code;
+    chordal__object *object = CHORDAL__ENTRY(event, chordal__object, made);
+    int code = write_object(host, object, CHORDAL_OBJECT_MADE);
+    if (code != 1) return code;
+    chordal__untell(event);
+    object->known = true;
+    return 1;
 }
 
 static int write_retired(chordal_host *host, chordal__event *event) {

@@ -134,6 +134,7 @@ int chordal__enter(chordal_host *host, chordal_error *error) {
 }
 
 int chordal__leave(chordal_host *host, int code) {
+    chordal__commits_advance(&host->runtime);
     chordal__links_flush(&host->links);
     atomic_store(&host->busy, 0);
     if (atomic_load(&host->close_asked) && atomic_exchange(&host->busy, 1) == 0) close_now(host);

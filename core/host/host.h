@@ -33,7 +33,6 @@ struct chordal_host {
 int chordal__enter(chordal_host *host, chordal_error *error);
 int chordal__leave(chordal_host *host, int code); /* passes the code on */
 /* A name or words that may cross a link: valid UTF-8 of at most CHORDAL__TEXT_LIMIT bytes. UTF8, SIZE. */
-#define CHORDAL__TEXT_LIMIT 65536
 int chordal__check_text(const char *text, size_t len, chordal_error *error);
 
 /* ---- events.c ---- */

@@ -30,9 +30,11 @@ static void due_now(chordal_host *host) {
 
 static int next_record(chordal_host *host) {
     if (host->record_waits) return 1;
+    chordal__commits_advance(&host->runtime); /* what is retired computes no more */
     int code = chordal__next_record(host);
     if (code != 0) return code;
     chordal__links_turn(&host->links);
+    chordal__commits_advance(&host->runtime);
     return chordal__next_record(host);
 }
 

@@ -123,6 +123,7 @@ static void end(chordal__commit *commit) {
     runtime->settling = NULL;
     chordal__list_remove(&commit->node);
     if (commit->item == CHORDAL__ITEM_ACTIVATION) {
+        commit->changes[0].object->activating = false;
         go_live(commit->changes[0].object);
         runtime->hooks->published(runtime);
         chordal__commit_free(commit);

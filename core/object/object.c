@@ -93,6 +93,8 @@ static int find_or_make(chordal__type *type, chordal__node *params, chordal__obj
     *made = false;
     if (found) {
         *out = found;
+    } else if (code == 0 && runtime->counters.live_objects >= CHORDAL__OBJECTS_LIMIT) {
+        code = CHORDAL_E_LIMIT;
     } else if (code == 0) {
         chordal__body *key = chordal__body_of_buffer(runtime->memory, &buffer);
         chordal__buffer_clear(&buffer);
@@ -127,7 +129,7 @@ int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t pa
 
 /* Derives have their first values computed before the object is live; that waits in line with the commits. */
 void chordal__object_start(chordal__object *object) {
-    if (object->state != CHORDAL__OBJECT_STARTING) return;
+    if (object->state != CHORDAL__OBJECT_STARTING || object->activating) return;
     chordal__commit *activation = chordal__commit_new(object->runtime, 1);
     if (!activation) {
         chordal__object_fail(object, CHORDAL_E_NOMEM, NULL, 0, NULL, 0);
@@ -136,6 +138,7 @@ void chordal__object_start(chordal__object *object) {
     activation->item = CHORDAL__ITEM_ACTIVATION;
     activation->changes[0].object = object;
     activation->changes_len = 1;
+    object->activating = true;
     chordal__object_pin(object);
     chordal__commit_submit(activation);
 }
@@ -218,11 +221,10 @@ void chordal__object_retire(chordal__object *object) {
     chordal__object_pin(object);
     chordal__map_remove(&object->type->objects, object->key->data, object->key->len);
     end_calls_not_told(object);
+    chordal__settle_drop(object);
     chordal__object_tell_state(object);
-    if (chordal__telling(&object->made))
-        chordal__untell(&object->made); /* the program never knew of it */
-    else
-        chordal__tell(object->runtime, &object->retired);
+    chordal__untell(&object->made);
+    if (object->known) chordal__tell(object->runtime, &object->retired);
     chordal__object_unpin(object);
 }
 

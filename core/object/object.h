@@ -54,6 +54,12 @@ enum {
 /* Deadlines, by what they lie in. */
 enum { CHORDAL__DUE_CALL = 1, CHORDAL__DUE_COMPUTE, CHORDAL__DUE_LINK, CHORDAL__DUE_SESSION };
 
+/* Bytes of a name or of words that cross a link. */
+#define CHORDAL__TEXT_LIMIT 65536
+#define CHORDAL__TYPE_NAME_BYTES 765 /* 255 characters */
+/* Objects of one host. */
+#define CHORDAL__OBJECTS_LIMIT (1 << 20)
+
 /* Text of our own: one block, NUL-terminated. */
 typedef struct chordal__text {
     char *data;
@@ -224,6 +230,8 @@ struct chordal__object {
     chordal__type *type;
     chordal_id id;
     uint8_t state;
+    bool known;             /* the program was told that it was made */
+    bool activating;        /* it goes live when its turn comes */
     chordal__reason reason; /* FAILED */
     chordal__body *key;     /* in type->objects */
     chordal__body *params;  /* packed */
@@ -307,6 +315,8 @@ void chordal__compute_fail(chordal__compute *compute, const char *name, size_t n
                            size_t detail_len);
 void chordal__compute_told(chordal__compute *compute); /* its deadline starts */
 void chordal__compute_free(chordal__compute *compute);
+/* Its object is retired: what it should compute is no more asked for. Who calls goes on with the commits later. */
+void chordal__settle_drop(chordal__object *object);
 /* Go on with the queue of commits; called when a compute was answered. */
 void chordal__commits_advance(chordal__runtime *runtime);
 
@@ -416,6 +426,7 @@ struct chordal__reference {
     chordal__node **values;    /* remote and not KEPT: the replica */
     chordal__node **errors;
     uint64_t commit; /* of the last change */
+    int blocked;     /* frames that wait to be taken */
     chordal__list watches;
     chordal__watch *kept; /* KEPT: the implicit watch */
     chordal__list parked; /* calls not sent yet, in order */
@@ -484,6 +495,7 @@ chordal__watch *chordal__watch_kept(chordal__reference *reference);
 void chordal__watch_free(chordal__watch *watch);
 int chordal__watch_bind(chordal__watch *watch,
                         const chordal__members *members); /* the members are known: make feeds. NOMEM */
+void chordal__watch_unbind(chordal__watch *watch);        /* drop its feeds */
 void chordal__watch_changed(chordal__watch *watch, uint64_t commit, const chordal__ops *ops);
 void chordal__watch_replaced(chordal__watch *watch, uint64_t commit);
 void chordal__watch_replaced_packed(chordal__watch *watch, uint64_t commit, chordal__body *packed,

@@ -112,6 +112,14 @@ void chordal__reference_orphan(chordal__reference *reference) {
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_CLOSED, words, sizeof words - 1);
 }
 
+/* As if it never was live, so that the next try binds all watches. */
+static void unbind(chordal__reference *reference) {
+    for (chordal__list *node = reference->watches.next; node != &reference->watches; node = node->next)
+        chordal__watch_unbind(CHORDAL__ENTRY(node, chordal__watch, node));
+    drop_values(reference);
+    reference->was_live = false;
+}
+
 static bool same_members(const chordal__members *a, const chordal__members *b) {
     if (a == b) return true;
     if (!a || a->count != b->count) return false;
@@ -137,11 +145,11 @@ int chordal__reference_bind(chordal__reference *reference, chordal__members *mem
     reference->values = values;
     reference->errors = errors;
     reference->members = chordal__members_ref(members);
-    for (chordal__list *node = reference->watches.next; node != &reference->watches; node = node->next) {
-        int code = chordal__watch_bind(CHORDAL__ENTRY(node, chordal__watch, node), members);
-        if (code < 0) return code;
-    }
-    return 0;
+    int code = 0;
+    for (chordal__list *node = reference->watches.next; node != &reference->watches && code == 0; node = node->next)
+        code = chordal__watch_bind(CHORDAL__ENTRY(node, chordal__watch, node), members);
+    if (code < 0) unbind(reference);
+    return code;
 }
 
 void chordal__reference_changed(chordal__reference *reference, uint64_t commit, const chordal__ops *ops) {

@@ -75,6 +75,7 @@ static void ask_one(chordal__commit *commit, chordal__change *change, uint32_t m
 }
 
 static void ask_of(chordal__commit *commit, chordal__change *change) {
+    if (change->object->state == CHORDAL__OBJECT_RETIRED) return; /* nobody reads them any more */
     const chordal__members *members = change->object->type->members;
     for (uint32_t i = 0; i < members->count; i++) {
         chordal__slot *slot = &change->object->slots[i];
@@ -118,6 +119,14 @@ static int push_value(chordal__change *change, uint32_t member, chordal__node *v
     return code;
 }
 
+void chordal__settle_drop(chordal__object *object) {
+    for (uint32_t i = 0; i < object->type->members->count; i++) {
+        if (!object->slots[i].compute) continue;
+        object->runtime->settling->computing--;
+        chordal__compute_free(object->slots[i].compute);
+    }
+}
+
 static void done(chordal__compute *compute) {
     chordal__runtime *runtime = compute->runtime;
     compute->object->slots[compute->member].dirty = false;
@@ -131,15 +140,15 @@ int chordal__compute_answer(chordal__compute *compute, chordal__node *value, cho
     chordal__change *change = change_of(runtime->settling, compute->object);
     chordal__slot *slot = &compute->object->slots[compute->member];
     size_t before = change->ops.count;
-    if (push_value(change, compute->member, value) < 0)
-        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the derive");
+    int code = push_value(change, compute->member, value);
     bool moved = change->ops.count != before;
-    if (slot->error) {
-        if (push_op(change, CHORDAL_OP_ERROR, compute->member, NULL) < 0)
-            return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the derive");
-        chordal__node_unref(runtime->memory, slot->error);
-        slot->error = NULL;
+    if (code == 0 && slot->error) code = push_op(change, CHORDAL_OP_ERROR, compute->member, NULL);
+    if (code < 0) {
+        chordal__ops_cut(&change->ops, before);
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the derive");
     }
+    chordal__node_unref(runtime->memory, slot->error);
+    slot->error = NULL;
     if (moved) {
         chordal__node_unref(runtime->memory, slot->head);
         chordal__node_unref(runtime->memory, slot->tip);

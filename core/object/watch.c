@@ -15,7 +15,10 @@ static bool keeps_value(const chordal__watch *watch) {
 }
 
 static void block(chordal__watch *watch, int change) {
-    if (watch->reference && watch->reference->source) watch->reference->source->blocked(watch->reference, change);
+    chordal__reference *reference = watch->reference;
+    if (!reference) return;
+    reference->blocked += change;
+    if (reference->source) reference->source->blocked(reference, change);
 }
 
 static void clear_feed(chordal__feed *feed) {
@@ -148,7 +151,7 @@ static int make_feed(chordal__watch *watch, chordal__feed *feed, uint32_t member
     return feed->path ? 0 : CHORDAL_E_NOMEM;
 }
 
-static void drop_feeds(chordal__watch *watch) {
+void chordal__watch_unbind(chordal__watch *watch) {
     for (uint32_t i = 0; i < watch->feeds_len; i++) {
         chordal__feed *feed = &watch->feeds[i];
         if (feed->pending) block(watch, -1);
@@ -171,7 +174,7 @@ static uint32_t count_feeds(const chordal__watch *watch, const chordal__members 
 }
 
 int chordal__watch_bind(chordal__watch *watch, const chordal__members *members) {
-    drop_feeds(watch);
+    chordal__watch_unbind(watch);
     uint32_t count = count_feeds(watch, members);
     if (!count) return 0;
     watch->feeds = chordal__allocate_zero(watch->runtime->memory, count * sizeof *watch->feeds);
@@ -183,7 +186,7 @@ int chordal__watch_bind(chordal__watch *watch, const chordal__members *members) 
         int made = make_feed(watch, &watch->feeds[k++], i);
         if (made < 0) code = made;
     }
-    if (code < 0) drop_feeds(watch);
+    if (code < 0) chordal__watch_unbind(watch);
     return code;
 }
 
@@ -270,7 +273,7 @@ int chordal__watch_open(chordal__runtime *runtime, chordal_id source, uint32_t m
 
 void chordal__watch_free(chordal__watch *watch) {
     chordal__runtime *runtime = watch->runtime;
-    drop_feeds(watch);
+    chordal__watch_unbind(watch);
     chordal__list_remove(&watch->node);
     chordal__list_remove(&watch->observer.node);
     if (watch->id && !(watch->reference && watch->reference->kept == watch))
