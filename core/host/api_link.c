@@ -160,8 +160,7 @@ static size_t carry_one_way(chordal_host *a, chordal_id link_a, chordal_host *b,
         chordal__link *to = link_of(b, link_b);
         chordal__frame *frame = chordal__link_first_frame(from);
         if (!to || !frame) break;
-        chordal__list_remove(&frame->node);
-        from->queued -= frame->bytes;
+        (void)chordal__link_pop_frame(from);
         if (to->transport) hand_over(from, to, frame);
         chordal__frame_free(frame);
         chordal__links_flush(&b->links);

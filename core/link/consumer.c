@@ -58,6 +58,7 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     bool json = consumer->json || link->codec_kind == CHORDAL_CODEC_TEXT;
     consumer->encoding = json ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY;
     consumer->cut = 0;
+    consumer->opened = consumer->in_cut = false;
     origin.origin = number;
     origin.numbers[0] = number;
     origin.numbers[1] = consumer->encoding;
@@ -90,6 +91,7 @@ static void free_remote(chordal__remote *remote) {
 
 static void close_session(chordal__consumer *consumer, bool ended_sent) {
     chordal__consumer_drop_staged(consumer);
+    consumer->opened = consumer->in_cut = false;
     chordal__consumer_calls_lost(consumer);
     forget_types(consumer);
     for (size_t i = 0; i < consumer->numbers_capacity; i++) {
@@ -97,7 +99,7 @@ static void close_session(chordal__consumer *consumer, bool ended_sent) {
         if (!remote) continue;
         consumer->numbers[i] = NULL;
         remote->number = -1;
-        remote->bound = false;
+        remote->bound = remote->retired = false;
         chordal__list_remove(&remote->hungry);
         if (!remote->reference) free_remote(remote);
     }
@@ -117,10 +119,8 @@ static void references_down(chordal__consumer *consumer) {
 /* A route that ends at once each time must not be asked for in a circle. */
 static void hold_later(chordal__consumer *home) {
     const chordal__settings *settings = &home->runtime->settings;
-    uint32_t doublings = home->link->route_attempts < 16 ? home->link->route_attempts : 16;
-    chordal_time span = settings->backoff_first << doublings;
+    chordal_time span = chordal__backoff(settings, home->link->route_attempts);
     if (!home->origin.number) return; /* all are asked for when the session opens */
-    if (span > settings->backoff_limit) span = settings->backoff_limit;
     home->link->route_attempts++;
     if (chordal__heap_set(&home->runtime->deadlines, &home->due, home->runtime->now + span) < 0)
         home->link->broken = CHORDAL_E_NOMEM;
@@ -134,6 +134,18 @@ void chordal__consumer_due(chordal__consumer *consumer) {
     }
 }
 
+/* To another session, with the frames of it that wait to be taken. */
+static void move_remote(chordal__remote *remote, chordal__consumer *to) {
+    chordal__consumer *from = remote->consumer;
+    from->blocked -= remote->reference->blocked;
+    to->blocked += remote->reference->blocked;
+    chordal__list_remove(&remote->hungry);
+    chordal__list_remove(&remote->node);
+    chordal__list_append(&to->remotes, &remote->node);
+    remote->consumer = to;
+    if (from->blocked == 0) chordal__consumer_owes(from);
+}
+
 /* References behind a relay are asked for again at the link's own end, which tells where they are now. */
 static void move_home(chordal__consumer *consumer) {
     chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
@@ -141,15 +153,9 @@ static void move_home(chordal__consumer *consumer) {
         consumer->link->broken = CHORDAL_E_NOMEM;
         return;
     }
-    while (!chordal__list_empty(&consumer->remotes)) {
-        chordal__remote *remote = CHORDAL__ENTRY(consumer->remotes.next, chordal__remote, node);
-        chordal__list_remove(&remote->node);
-        chordal__list_append(&home->remotes, &remote->node);
-        remote->consumer = home;
-    }
+    while (!chordal__list_empty(&consumer->remotes))
+        move_remote(CHORDAL__ENTRY(consumer->remotes.next, chordal__remote, node), home);
     hold_later(home);
-    home->blocked += consumer->blocked;
-    consumer->blocked = 0;
     chordal__consumer_free(consumer);
 }
 
@@ -170,6 +176,14 @@ void chordal__consumer_ended(chordal__consumer *consumer) {
     for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next)
         chordal__reference_set_state(CHORDAL__ENTRY(node, chordal__remote, node)->reference, CHORDAL_REFERENCE_FAILED,
                                      CHORDAL_E_REFUSED, NULL, 0);
+}
+
+/* The neighbour only passed it on: the session ends, not the link. */
+void chordal__consumer_fault(chordal__consumer *consumer) {
+    chordal__send_simple(&consumer->origin, CHORDAL__ENDED, 0);
+    close_session(consumer, true);
+    references_down(consumer);
+    move_home(consumer);
 }
 
 void chordal__consumer_free(chordal__consumer *consumer) {
@@ -210,24 +224,47 @@ static int take_number(chordal__consumer *consumer, chordal__remote *remote) {
     return 0;
 }
 
-void chordal__remote_hold(chordal__remote *remote) {
+static int send_hold(chordal__remote *remote) {
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
     chordal__message hold = {.kind = CHORDAL__HOLD, .origin = consumer->origin.number};
-    int code = take_number(consumer, remote);
-    if (code == 0)
-        code = chordal__part_of_packed(consumer->runtime, consumer->encoding, reference->params->data,
+    size_t bytes;
+    int code = chordal__part_of_packed(consumer->runtime, consumer->encoding, reference->params->data,
                                        reference->params->len, reference->params, &hold.parts[0]);
-    if (code < 0) {
-        if (!consumer->link->broken) consumer->link->broken = code;
-        return;
-    }
+    if (code < 0) return code;
     hold.numbers[0] = (uint64_t)remote->number;
     hold.numbers[1] = reference->version;
     hold.texts[0].data = (const uint8_t *)reference->type.data;
     hold.texts[0].len = reference->type.len;
-    chordal__send(consumer->link, &hold, NULL);
+    code = chordal__try_send(consumer->link, &hold, &bytes);
     chordal__body_unref(hold.parts[0].body);
+    return code;
+}
+
+void chordal__remote_hold(chordal__remote *remote) {
+    static const char words[] = "the params are larger than the peer takes";
+    chordal__consumer *consumer = remote->consumer;
+    chordal__reference *reference = remote->reference;
+    if (reference->state == CHORDAL_REFERENCE_RETIRED) return; /* for good */
+    int code = chordal__consumer_type(consumer, &reference->type, &remote->type);
+    if (code == 0) code = take_number(consumer, remote);
+    if (code == 0) code = send_hold(remote);
+    if (code == CHORDAL_E_SIZE) {
+        consumer->numbers[remote->number] = NULL;
+        remote->number = -1;
+        chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, code, words, sizeof words - 1);
+    } else if (code < 0 && !consumer->link->broken) {
+        consumer->link->broken = code;
+    }
+}
+
+/* Ask for it, in a new session if the peer ended the one before. */
+static void ask(chordal__remote *remote) {
+    chordal__consumer *consumer = remote->consumer;
+    if (consumer->origin.number)
+        chordal__remote_hold(remote);
+    else if (consumer->link->state == CHORDAL_LINK_UP)
+        chordal__consumer_open(consumer);
 }
 
 /* The hold's number is used again only when the provider confirmed the release; until then an empty remote stands
@@ -273,16 +310,14 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
     if (message->texts[0].len == 0 || consumer->route.len || message->numbers[1] - 1 > 1)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "moved to nowhere");
     if (!remote) return 0;
+    if (remote->bound || remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "moved what was bound");
     chordal__consumer *there = chordal__consumer_find(consumer->link, message->texts[0].data, message->texts[0].len,
                                                       (uint8_t)message->numbers[1], error);
     if (!there) return CHORDAL_E_NOMEM;
     consumer->numbers[number] = NULL;
     remote->number = -1;
-    remote->bound = false;
-    remote->consumer = there;
-    chordal__list_remove(&remote->node);
-    chordal__list_append(&there->remotes, &remote->node);
-    if (there->origin.number) chordal__remote_hold(remote);
+    move_remote(remote, there);
+    ask(remote);
     return 0;
 }
 
@@ -315,17 +350,32 @@ static void source_send(chordal__reference *reference) {
     if (remote_of(reference)) chordal__consumer_send_calls(remote_of(reference));
 }
 
+/* Give the hold back and ask for it anew under another number. */
+static void replace(chordal__remote *remote, chordal__remote *fresh) {
+    chordal__remote_end(remote);
+    fresh->reference->hold = fresh;
+    ask(fresh);
+}
+
 static int source_retry(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
-    chordal__consumer *consumer = remote ? remote->consumer : NULL;
-    if (!consumer) return CHORDAL_E_DOWN;
+    if (!remote) return CHORDAL_E_DOWN;
+    chordal__remote *fresh = chordal__remote_new(remote->consumer, reference);
+    if (!fresh) return CHORDAL_E_NOMEM;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_PENDING, 0, NULL, 0);
-    return chordal__remote_again(remote);
+    replace(remote, fresh);
+    return 0;
 }
 
 static void source_reset(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
-    if (remote && remote->bound) (void)chordal__remote_again(remote);
+    if (!remote || !remote->bound) return; /* whole values come anyway */
+    chordal__link *link = remote->consumer->link;
+    chordal__remote *fresh = chordal__remote_new(remote->consumer, reference);
+    if (fresh)
+        replace(remote, fresh);
+    else if (!link->broken)
+        link->broken = CHORDAL_E_NOMEM;
 }
 
 static void source_blocked(chordal__reference *reference, int change) {
@@ -339,24 +389,11 @@ static const chordal__source_functions remote_source = {
     source_release, source_send,   chordal__consumer_cancel, chordal__consumer_forget, source_retry,
     source_reset,   source_blocked};
 
-/* Give the hold back and ask for it anew under another number. */
-int chordal__remote_again(chordal__remote *remote) {
-    chordal__consumer *consumer = remote->consumer;
-    chordal__reference *reference = remote->reference;
-    chordal__remote *fresh = chordal__remote_new(consumer, reference);
-    if (!fresh) return CHORDAL_E_NOMEM;
-    chordal__remote_end(remote);
-    reference->hold = fresh;
-    if (consumer->origin.number) chordal__remote_hold(fresh);
-    return 0;
-}
-
 chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference) {
     chordal__runtime *runtime = consumer->runtime;
     chordal__remote *remote = chordal__allocate_zero(runtime->memory, sizeof *remote);
     if (!remote) return NULL;
-    if (chordal__dictionary_init(&remote->dictionary, runtime->memory, runtime->settings.dictionary_limit,
-                                 runtime->seed) < 0) {
+    if (chordal__dictionary_init(&remote->dictionary, runtime->memory, CHORDAL__DICTIONARY_LIMIT, runtime->seed) < 0) {
         chordal__release(runtime->memory, remote, sizeof *remote);
         return NULL;
     }
@@ -376,6 +413,6 @@ int chordal__remote_attach(chordal__reference *reference, chordal__link *link, c
     if (!remote) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a reference");
     reference->hold = remote;
     reference->source = &remote_source;
-    if (consumer->origin.number) chordal__remote_hold(remote);
+    ask(remote);
     return 0;
 }

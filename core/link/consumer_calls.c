@@ -45,7 +45,8 @@ static int send_call(chordal__consumer *consumer, chordal__remote *remote, chord
     message.numbers[2] = member;
     message.list = parts;
     message.list_len = (size_t)count;
-    if (code == 0) chordal__send(consumer->link, &message, NULL);
+    size_t bytes;
+    if (code == 0) code = chordal__try_send(consumer->link, &message, &bytes);
     drop_parts(parts, (size_t)count, (size_t)count, memory);
     return code;
 }
@@ -61,12 +62,11 @@ static void send_one(chordal__consumer *consumer, chordal__remote *remote, chord
         refuse(call, CHORDAL_E_NO_MEMBER, "the type has no such method");
         return;
     }
-    if (call->arguments->len > consumer->link->codec.send_limit) {
-        refuse(call, CHORDAL_E_SIZE, "the arguments are larger than the peer takes");
-        return;
-    }
-    if (send_call(consumer, remote, call, (uint32_t)member, slot) < 0) {
-        refuse(call, CHORDAL_E_NOMEM, "no memory to send the call");
+    int code = send_call(consumer, remote, call, (uint32_t)member, slot);
+    if (code < 0) {
+        bool large = code == CHORDAL_E_SIZE;
+        refuse(call, large ? code : CHORDAL_E_NOMEM,
+               large ? "the arguments are larger than the peer takes" : "no memory to send the call");
         return;
     }
     consumer->slots[slot].used = true;
@@ -91,11 +91,13 @@ void chordal__consumer_send_calls(chordal__remote *remote) {
     }
 }
 
+/* Each in its turn; one whose calls were settled meanwhile takes no slot. */
 void chordal__consumer_feed_hungry(chordal__consumer *consumer) {
-    if (chordal__list_empty(&consumer->hungry)) return;
-    chordal__remote *remote = CHORDAL__ENTRY(consumer->hungry.next, chordal__remote, hungry);
-    chordal__list_remove(&remote->hungry);
-    chordal__consumer_send_calls(remote);
+    while (!chordal__list_empty(&consumer->hungry) && slot_of(consumer) >= 0) {
+        chordal__remote *remote = CHORDAL__ENTRY(consumer->hungry.next, chordal__remote, hungry);
+        chordal__list_remove(&remote->hungry);
+        chordal__consumer_send_calls(remote);
+    }
 }
 
 /* ---- outcomes ---- */
@@ -136,7 +138,6 @@ int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__messag
     uint64_t slot = message->numbers[0];
     if (slot >= CHORDAL__SLOTS || !consumer->slots[slot].used)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "an outcome of no call");
-    if (consumer->staged_len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "an outcome inside a cut");
     chordal__call *call = consumer->slots[slot].call;
     chordal__body *value = NULL;
     if (call && message->kind == CHORDAL__RESULT) {
@@ -185,19 +186,22 @@ static chordal__call *newest_of(const chordal__consumer *consumer, const chordal
     return NULL;
 }
 
-void chordal__consumer_calls_lost(chordal__consumer *consumer) {
+static void lose_calls_of(chordal__consumer *consumer, const chordal__reference *reference) {
     static const char words[] = "the link was lost while the call was under way";
-    for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next) {
-        chordal__reference *reference = CHORDAL__ENTRY(node, chordal__remote, node)->reference;
-        chordal__call *call;
-        while (reference && (call = newest_of(consumer, reference)) != NULL) {
-            call->path = NULL;
-            if (call->idempotent && !call->cancelled)
-                chordal__call_unsent(call);
-            else
-                chordal__call_settle(call, CHORDAL_E_OUTCOME_UNKNOWN, NULL, 0, words, sizeof words - 1, NULL, false);
-        }
+    chordal__call *call;
+    while ((call = newest_of(consumer, reference)) != NULL) {
+        call->path = NULL;
+        consumer->slots[call->slot].call = NULL;
+        if (call->idempotent && !call->cancelled)
+            chordal__call_unsent(call);
+        else
+            chordal__call_settle(call, CHORDAL_E_OUTCOME_UNKNOWN, NULL, 0, words, sizeof words - 1, NULL, false);
     }
+}
+
+void chordal__consumer_calls_lost(chordal__consumer *consumer) {
+    for (int i = 0; i < CHORDAL__SLOTS; i++)
+        if (consumer->slots[i].call) lose_calls_of(consumer, consumer->slots[i].call->reference);
     memset(consumer->slots, 0, sizeof consumer->slots);
     consumer->slots_used = 0;
 }

@@ -3,53 +3,57 @@
 
 /* ---- bound ---- */
 
-static chordal__known_type *known_type(chordal__consumer *consumer, const chordal__text *name) {
-    for (size_t i = 0; i < consumer->types_len; i++)
-        if (chordal__text_is(&consumer->types[i].name, name->data, name->len)) return &consumer->types[i];
-    return NULL;
-}
-
-static int learn_type(chordal__consumer *consumer, const chordal__text *name, const chordal__part *part,
-                      chordal_error *error) {
-    chordal__runtime *runtime = consumer->runtime;
-    chordal__buffer packed;
-    chordal__node *table = NULL;
-    chordal__members *members = NULL;
-    chordal__buffer_init(&packed, runtime->memory, (size_t)runtime->settings.limits.size);
-    int code = chordal__part_to_packed(runtime, consumer->encoding, part, &packed, error);
-    if (code == 0)
-        code = chordal__pack_read(runtime->memory, packed.data, packed.len, &runtime->settings.limits, &table, error);
-    if (code == 0) code = chordal__members_read(runtime->memory, table, &members, error);
-    chordal__node_unref(runtime->memory, table);
-    chordal__buffer_dispose(&packed);
-    if (code < 0) return code;
+int chordal__consumer_type(chordal__consumer *consumer, const chordal__text *name, uint32_t *out_type) {
+    chordal__memory *memory = consumer->runtime->memory;
     void *types = consumer->types;
-    code = chordal__grow(runtime->memory, &types, sizeof *consumer->types, &consumer->types_capacity,
-                         consumer->types_len + 1, 65536);
-    consumer->types = types;
-    chordal__known_type type = {{NULL, 0}, members};
-    if (code == 0) code = chordal__text_set(runtime->memory, &type.name, name->data, name->len);
-    if (code < 0) {
-        chordal__members_unref(members);
-        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a type");
+    for (size_t i = 0; i < consumer->types_len; i++) {
+        *out_type = (uint32_t)i;
+        if (chordal__text_is(&consumer->types[i].name, name->data, name->len)) return 0;
     }
+    int code = chordal__grow(memory, &types, sizeof *consumer->types, &consumer->types_capacity,
+                             consumer->types_len + 1, CHORDAL__TYPES_LIMIT);
+    if (code < 0) return code;
+    consumer->types = types;
+    chordal__known_type type = {{NULL, 0}, NULL};
+    code = chordal__text_set(memory, &type.name, name->data, name->len);
+    if (code < 0) return code;
+    *out_type = (uint32_t)consumer->types_len;
     consumer->types[consumer->types_len++] = type;
     return 0;
 }
 
-static int members_of(chordal__consumer *consumer, chordal__reference *reference, const chordal__part *part,
-                      chordal_error *error) {
-    chordal__known_type *type = known_type(consumer, &reference->type);
-    if (!type && part->len == 0) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound without its member table");
-    if (type && part->len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a member table was told twice");
-    if (!type) {
-        int code = learn_type(consumer, &reference->type, part, error);
-        if (code < 0) return code;
-        type = known_type(consumer, &reference->type);
-    }
-    if (chordal__reference_bind(reference, type->members) < 0)
-        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the members");
-    return 0;
+static int read_members(chordal__consumer *consumer, const chordal__part *part, chordal__members **out,
+                        chordal_error *error) {
+    chordal__runtime *runtime = consumer->runtime;
+    chordal__buffer packed;
+    chordal__node *table = NULL;
+    chordal__buffer_init(&packed, runtime->memory, (size_t)runtime->settings.limits.size);
+    int code = chordal__part_to_packed(runtime, consumer->encoding, part, &packed, error);
+    if (code == 0)
+        code = chordal__pack_read(runtime->memory, packed.data, packed.len, &runtime->settings.limits, &table, error);
+    if (code == 0) code = chordal__members_read(runtime->memory, table, out, error);
+    chordal__node_unref(runtime->memory, table);
+    chordal__buffer_dispose(&packed);
+    return code;
+}
+
+/* A type's members are told with its first bound, also of a hold that was given back meanwhile. */
+static int members_of(chordal__consumer *consumer, const chordal__remote *remote, const chordal__part *part,
+                      chordal__members **out, chordal_error *error) {
+    chordal__known_type *type = &consumer->types[remote->type];
+    if (!type->members && part->len == 0)
+        return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound without its member table");
+    if (type->members && part->len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a member table was told twice");
+    int code = type->members ? 0 : read_members(consumer, part, &type->members, error);
+    *out = type->members;
+    return code;
+}
+
+static void swap(chordal__reference *reference, uint32_t member, chordal__member_value *with) {
+    chordal__member_value kept = {reference->values[member], reference->errors[member]};
+    reference->values[member] = with->value;
+    reference->errors[member] = with->error;
+    *with = kept;
 }
 
 /* The core keeps the values. */
@@ -64,12 +68,7 @@ static int take_values(chordal__remote *remote, const chordal__part *content, ch
                                       &remote->dictionary, remote->consumer->cut, values, members->is_state,
                                       members->count, &runtime->settings.limits, error);
     for (uint32_t i = 0; i < members->count; i++) {
-        chordal__member_value old = {reference->values[i], reference->errors[i]};
-        if (code == 0) {
-            reference->values[i] = values[i].value;
-            reference->errors[i] = values[i].error;
-            values[i] = old;
-        }
+        if (code == 0) swap(reference, i, &values[i]);
         chordal__node_unref(runtime->memory, values[i].value);
         chordal__node_unref(runtime->memory, values[i].error);
     }
@@ -99,29 +98,42 @@ static int pass_values(chordal__remote *remote, const chordal__part *content, ch
     return code;
 }
 
-int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    int code;
-    chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
-    if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
-    if (consumer->staged_len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound inside a cut");
-    if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT)
-        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a bound that resumes what was not asked");
-    consumer->cut += message->numbers[1];
-    consumer->unacked_state++;
-    chordal__consumer_owes(consumer);
-    if (!remote) return 0;
-    if (remote->bound) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound twice");
+static int advance_cut(chordal__consumer *consumer, uint64_t step, chordal_error *error) {
+    if (step > CHORDAL_NEVER - consumer->cut)
+        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a cut beyond all numbers");
+    consumer->cut += step;
+    return 0;
+}
+
+static int bind(chordal__remote *remote, chordal__members *members, const chordal__part *content,
+                chordal_error *error) {
     chordal__reference *reference = remote->reference;
-    code = members_of(consumer, reference, &message->parts[0], error);
-    if (code < 0) return code;
+    if (chordal__reference_bind(reference, members) < 0)
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the members");
     chordal__tell(reference->runtime, &reference->event); /* its members are told before their frames */
-    code = reference->kept ? pass_values(remote, &message->parts[1], error)
-                           : take_values(remote, &message->parts[1], error);
+    int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
     if (code < 0) return code;
     remote->bound = true;
-    if (consumer->route.len) consumer->link->route_attempts = 0;
+    if (remote->consumer->route.len) remote->consumer->link->route_attempts = 0;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
+}
+
+int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    int code;
+    chordal__members *members;
+    uint64_t number = message->numbers[0];
+    chordal__remote *remote = chordal__consumer_remote(consumer, number, &code);
+    if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
+    if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT)
+        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a bound that resumes what was not asked");
+    if (remote && (remote->bound || remote->retired)) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound twice");
+    code = advance_cut(consumer, message->numbers[1], error);
+    if (code == 0) code = members_of(consumer, consumer->numbers[number], &message->parts[0], &members, error);
+    if (code < 0) return code;
+    consumer->unacked_state++;
+    chordal__consumer_owes(consumer);
+    return remote ? bind(remote, members, &message->parts[1], error) : 0;
 }
 
 /* ---- changes ---- */
@@ -129,6 +141,7 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
 void chordal__consumer_drop_staged(chordal__consumer *consumer) {
     for (size_t i = 0; i < consumer->staged_len; i++) chordal__ops_dispose(&consumer->staged[i].ops);
     consumer->staged_len = 0;
+    consumer->staged_bytes = 0;
 }
 
 static int check_ops(const chordal__reference *reference, const chordal__ops *ops, chordal_error *error) {
@@ -161,7 +174,9 @@ static int stage(chordal__consumer *consumer, chordal__remote *remote, const cho
         return code;
     }
     consumer->staged_len++;
-    return 0;
+    consumer->staged_bytes += sizeof *place + part->len + place->ops.weight;
+    if (consumer->staged_bytes <= CHORDAL__CUT_LIMIT) return 0;
+    return chordal__fail(error, CHORDAL_E_TOO_LARGE, 0, "a cut that does not end");
 }
 
 static int apply_op(chordal__reference *reference, const chordal__op *op, chordal_error *error) {
@@ -183,20 +198,19 @@ static int apply_op(chordal__reference *reference, const chordal__op *op, chorda
 static int apply_ops(chordal__reference *reference, const chordal__ops *ops, chordal_error *error) {
     chordal__memory *memory = reference->runtime->memory;
     uint32_t count = reference->members->count;
-    size_t size = ops->count > 1 ? count * sizeof(chordal__node *) : 0;
-    chordal__node **old = chordal__allocate(memory, size);
+    size_t size = ops->count > 1 ? count * sizeof(chordal__member_value) : 0;
+    chordal__member_value *old = chordal__allocate_zero(memory, size);
     if (size && !old) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a change");
-    for (uint32_t i = 0; old && i < count; i++)
-        old[i] = reference->values[i] ? chordal__node_ref(reference->values[i]) : NULL;
+    for (uint32_t i = 0; old && i < count; i++) {
+        if (reference->values[i]) old[i].value = chordal__node_ref(reference->values[i]);
+        if (reference->errors[i]) old[i].error = chordal__node_ref(reference->errors[i]);
+    }
     int code = 0;
     for (size_t i = 0; i < ops->count && code == 0; i++) code = apply_op(reference, &ops->items[i], error);
     for (uint32_t i = 0; old && i < count; i++) {
-        chordal__node *drop = old[i];
-        if (code < 0) {
-            drop = reference->values[i];
-            reference->values[i] = old[i];
-        }
-        chordal__node_unref(memory, drop);
+        if (code < 0) swap(reference, i, &old[i]);
+        chordal__node_unref(memory, old[i].value);
+        chordal__node_unref(memory, old[i].error);
     }
     chordal__release(memory, old, size);
     return code;
@@ -216,9 +230,11 @@ static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
 }
 
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    uint64_t cut = consumer->cut + message->numbers[0];
     if (message->flags & CHORDAL__FLAG_DURABLE)
         return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no durable cuts yet");
+    int moved = advance_cut(consumer, message->numbers[0], error);
+    if (moved < 0) return moved;
+    consumer->in_cut = (message->flags & CHORDAL__FLAG_MORE) != 0;
     for (size_t i = 0; i < message->list_len; i++) {
         int code;
         chordal__remote *remote = chordal__consumer_remote(consumer, message->holds[i], &code);
@@ -226,11 +242,10 @@ int chordal__consumer_state(chordal__consumer *consumer, const chordal__message 
         if (code < 0) return chordal__fail(error, code, 0, "a change of what is not held");
         if (!remote) continue;
         if (message->list[i].raw) return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a change in raw bytes");
-        code = stage(consumer, remote, &message->list[i], cut, error);
+        code = stage(consumer, remote, &message->list[i], consumer->cut, error);
         if (code < 0) return code;
     }
-    consumer->cut = cut;
-    if (message->flags & CHORDAL__FLAG_MORE) return 0;
+    if (consumer->in_cut) return 0;
     consumer->unacked_state++;
     chordal__consumer_owes(consumer);
     return apply_staged(consumer, error);
@@ -248,6 +263,7 @@ int chordal__consumer_failed(chordal__consumer *consumer, const chordal__message
     chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
     if (code < 0) return chordal__fail(error, code, 0, "failed what is not held");
     if (!remote) return 0;
+    if (remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "failed what is retired");
     remote->bound = false;
     chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_FAILED,
                                  code_of_name(message->texts[0].data, message->texts[0].len),
@@ -260,7 +276,9 @@ int chordal__consumer_retired(chordal__consumer *consumer, const chordal__messag
     chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
     if (code < 0) return chordal__fail(error, code, 0, "retired what is not held");
     if (!remote) return 0;
+    if (remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "retired twice");
     remote->bound = false;
+    remote->retired = true;
     chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_RETIRED, CHORDAL_E_RETIRED, NULL, 0);
     return 0;
 }

@@ -16,6 +16,7 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
     chordal__list_init(&link->queue);
     chordal__list_init(&link->consumers);
     chordal__list_init(&link->providers);
+    chordal__list_init(&link->offered);
     chordal__list_append(&links->all, &link->node);
     link->id = chordal__id_new(&runtime->ids, CHORDAL__ID_LINK, link, true);
     if (!link->id) {
@@ -106,13 +107,17 @@ static void drop_sessions(chordal__link *link) {
     chordal__routes_drop(link);
 }
 
+chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts) {
+    chordal_time span = settings->backoff_first;
+    while (attempts-- && span < settings->backoff_limit) span *= 2;
+    return span < settings->backoff_limit ? span : settings->backoff_limit;
+}
+
 /* Doubled each time with a limit, and a random half of it, so that many do not come back at once. */
 static chordal_time backoff(chordal__link *link) {
     const chordal__settings *settings = &link->runtime->settings;
     uint8_t random = 0;
-    uint32_t doublings = link->attempts < 20 ? link->attempts : 20;
-    chordal_time span = settings->backoff_first << doublings;
-    if (span > settings->backoff_limit) span = settings->backoff_limit;
+    chordal_time span = chordal__backoff(settings, link->attempts);
     (void)settings->entropy(settings->entropy_context, &random, 1);
     return span / 2 + span * random / 512;
 }

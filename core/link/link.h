@@ -13,6 +13,9 @@ typedef struct chordal__stream chordal__stream;
 #define CHORDAL__ORIGINS_LIMIT 65536
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
+#define CHORDAL__OFFERS_LIMIT 4096      /* types that one peer offers */
+#define CHORDAL__TYPES_LIMIT 65536      /* types that one session asks for */
+#define CHORDAL__CUT_LIMIT (256u << 20) /* bytes of changes that wait for the rest of their cut */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {
@@ -78,7 +81,10 @@ struct chordal__link {
     size_t origins_capacity;
     chordal__list consumers;
     chordal__list providers;
+    chordal__list offered; /* routes to what the peer offers */
+    uint32_t offered_len;
 };
+chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts); /* doubled each time */
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
 void chordal__link_free(chordal__link *link);
 int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
@@ -101,6 +107,8 @@ void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number
 void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                         const char *text, size_t text_len);
 chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
+/* Take the first frame out of the queue; the caller frees it. */
+CHORDAL_OWN chordal__frame *chordal__link_pop_frame(chordal__link *link);
 void chordal__link_sent(chordal__link *link);
 void chordal__link_drop_queue(chordal__link *link);
 void chordal__link_drop_waiting(chordal__link *link); /* but not the frame that the edge is sending */
@@ -172,6 +180,7 @@ typedef struct chordal__hold {
     chordal__object *object; /* demanded */
     uint64_t seen;           /* the last commit sent */
     bool bound, dead;
+    bool too_large; /* a change was larger than the peer takes: it fails when the cut is complete */
 } chordal__hold;
 struct chordal__provider {
     chordal__origin origin;
@@ -182,6 +191,7 @@ struct chordal__provider {
     uint8_t encoding;
     chordal__hold **holds;
     size_t holds_capacity;
+    uint64_t holds_top; /* the least number that was never used */
     uint64_t cut;
     chordal__list dirty, waiting, ready;
     chordal__caller caller;
@@ -206,6 +216,7 @@ void chordal__hold_changed(chordal__hold *hold); /* its stream has a change */
 void chordal__hold_state(chordal__hold *hold);   /* its object went live, failed or retired */
 bool chordal__hold_lags(const chordal__hold *hold);
 void chordal__hold_seen(chordal__hold *hold); /* it is at its stream's last change */
+void chordal__hold_fail(chordal__hold *hold, int code, const char *detail);
 void chordal__provider_flush(chordal__provider *provider);
 void chordal__provider_want_flush(chordal__provider *provider);
 bool chordal__provider_has_room(chordal__provider *provider);
@@ -221,7 +232,8 @@ typedef struct chordal__remote {
     chordal__consumer *consumer;
     chordal__reference *reference; /* NULL: released, waits for the confirmation */
     int64_t number;                /* -1: not asked for yet */
-    bool bound;
+    uint32_t type;                 /* in consumer.types, once it was asked for */
+    bool bound, retired;
     chordal__dictionary dictionary;
 } chordal__remote;
 /* A decoded change that waits for the rest of its cut. */
@@ -229,9 +241,10 @@ typedef struct chordal__staged {
     chordal__remote *remote;
     chordal__ops ops;
 } chordal__staged;
+/* A type that the session asked for. */
 typedef struct chordal__known_type {
     chordal__text name;
-    chordal__members *members;
+    chordal__members *members; /* NULL: not told yet */
 } chordal__known_type;
 struct chordal__consumer {
     chordal__origin origin; /* number 0: not open */
@@ -241,7 +254,9 @@ struct chordal__consumer {
     chordal__link *link;
     uint8_t session[16];
     uint8_t encoding;
-    bool json; /* its route takes only JSON parts */
+    bool json;   /* its route takes only JSON parts */
+    bool opened; /* the provider said so */
+    bool in_cut; /* the last message of state said that more comes */
     chordal__text route;
     chordal__list remotes, hungry;
     chordal__remote **numbers;
@@ -251,6 +266,7 @@ struct chordal__consumer {
     uint64_t cut;
     chordal__staged *staged;
     size_t staged_len, staged_capacity;
+    uint64_t staged_bytes;
     struct {
         chordal__call *call; /* NULL in a used slot: nobody waits any more */
         bool used;
@@ -265,13 +281,14 @@ void chordal__consumer_open(chordal__consumer *consumer); /* the link is up */
 void chordal__consumer_down(chordal__consumer *consumer); /* and is not any more */
 void chordal__consumer_free(chordal__consumer *consumer);
 void chordal__consumer_ended(chordal__consumer *consumer); /* the other end closed the session */
+void chordal__consumer_fault(chordal__consumer *consumer); /* what is behind its route sent what is not allowed */
+int chordal__consumer_type(chordal__consumer *consumer, const chordal__text *name, uint32_t *out_type); /* NOMEM */
 void chordal__consumer_due(chordal__consumer *consumer);
 void chordal__consumer_acks(chordal__consumer *consumer);
 void chordal__consumer_owes(chordal__consumer *consumer);
 chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
                                           chordal_error *error);
 chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference); /* NULL: no memory */
-int chordal__remote_again(chordal__remote *remote);                                               /* NOMEM */
 void chordal__remote_hold(chordal__remote *remote);
 void chordal__remote_end(chordal__remote *remote);
 chordal__remote *chordal__consumer_remote(chordal__consumer *consumer, uint64_t number, int *out_code);
@@ -291,6 +308,7 @@ void chordal__consumer_forget(chordal__reference *reference, chordal__call *call
 
 /* ---- route.c: types that are provided behind a link, and sessions that are passed on ---- */
 typedef struct chordal__route {
+    chordal__list node; /* link.offered */
     chordal__link *link;
     chordal__text type;
 } chordal__route;

@@ -42,11 +42,6 @@ static chordal__provider *new_provider(chordal__link *link, const chordal__messa
 }
 
 int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error) {
-    uint64_t encoding = message->numbers[1];
-    if (encoding != CHORDAL__ENCODING_BINARY && encoding != CHORDAL__ENCODING_JSON)
-        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "no such part encoding");
-    if (link->codec_kind == CHORDAL_CODEC_TEXT && encoding != CHORDAL__ENCODING_JSON)
-        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a text link takes JSON parts");
     chordal__provider *provider = new_provider(link, message);
     if (!provider) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a session");
     int code = chordal__origin_enter(link, &provider->origin, message->origin);
@@ -84,9 +79,11 @@ void chordal__provider_end(chordal__provider *provider, bool ended_sent) {
 
 /* ---- holds ---- */
 
+/* The smallest number that is free for the consumer is never beyond the next one that was not used yet. */
 static int enter_hold(chordal__provider *provider, chordal__hold *hold) {
     void *holds = provider->holds;
     size_t before = provider->holds_capacity;
+    if (hold->number > provider->holds_top) return CHORDAL_E_ORDER;
     int code = chordal__grow(provider->runtime->memory, &holds, sizeof *provider->holds, &provider->holds_capacity,
                              (size_t)hold->number + 1, CHORDAL__HOLDS_LIMIT);
     if (code < 0) return code;
@@ -94,6 +91,7 @@ static int enter_hold(chordal__provider *provider, chordal__hold *hold) {
     for (size_t i = before; i < provider->holds_capacity; i++) provider->holds[i] = NULL;
     if (provider->holds[hold->number]) return CHORDAL_E_ORDER;
     provider->holds[hold->number] = hold;
+    if (hold->number == provider->holds_top) provider->holds_top++;
     return 0;
 }
 
@@ -106,7 +104,7 @@ static void send_failed(chordal__hold *hold, const char *name, size_t name_len, 
     chordal__send_text(&hold->provider->origin, CHORDAL__FAILED, hold->number, name, name_len, detail, detail_len);
 }
 
-static void fail_hold(chordal__hold *hold, int code, const char *detail) {
+void chordal__hold_fail(chordal__hold *hold, int code, const char *detail) {
     const char *name = chordal_error_name(code);
     send_failed(hold, name, strlen(name), detail, strlen(detail));
 }
@@ -114,21 +112,24 @@ static void fail_hold(chordal__hold *hold, int code, const char *detail) {
 static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, const chordal__buffer *params) {
     chordal_error error = {0};
     if (version && version != type->version) {
-        fail_hold(hold, CHORDAL_E_TYPE_VERSION, "the type has another version");
+        chordal__hold_fail(hold, CHORDAL_E_TYPE_VERSION, "the type has another version");
         return;
     }
     int code = chordal__object_demand(type, params->data, params->len, &hold->object, &error);
     if (code < 0) {
-        fail_hold(hold, code, error.detail);
+        chordal__hold_fail(hold, code, error.detail);
         return;
     }
     hold->stream = chordal__stream_of(hold->object);
     if (!hold->stream) {
-        fail_hold(hold, CHORDAL_E_NOMEM, "no memory for the object");
+        chordal__hold_fail(hold, CHORDAL_E_NOMEM, "no memory for the object");
         return;
     }
     chordal__list_append(&hold->stream->holds, &hold->stream_node);
-    if (hold->object->state != CHORDAL__OBJECT_STARTING) chordal__hold_state(hold);
+    if (hold->object->state == CHORDAL__OBJECT_FAILED)
+        chordal__object_retry(hold->object);
+    else if (hold->object->state != CHORDAL__OBJECT_STARTING)
+        chordal__hold_state(hold);
 }
 
 static void move_hold(chordal__hold *hold, const chordal__link *behind) {
@@ -176,7 +177,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     else if (behind && behind != provider->origin.link)
         move_hold(hold, behind);
     else
-        fail_hold(hold, CHORDAL_E_NO_TYPE, "no such type here");
+        chordal__hold_fail(hold, CHORDAL_E_NO_TYPE, "no such type here");
     chordal__buffer_dispose(&params);
     return code;
 }
@@ -194,7 +195,7 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
     if (!hold || !hold->dead) return chordal__fail(error, CHORDAL_E_ORDER, 0, "no such failed hold");
     chordal__object *object = hold->object;
     if (!object || object->state != CHORDAL__OBJECT_FAILED) {
-        fail_hold(hold, CHORDAL_E_STATE, "hold it again");
+        chordal__hold_fail(hold, CHORDAL_E_STATE, "hold it again");
         return 0;
     }
     hold->dead = false;
@@ -204,9 +205,11 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
 
 void chordal__hold_state(chordal__hold *hold) {
     const chordal__reason *reason = &hold->object->reason;
-    if (hold->dead) return;
+    bool live = hold->object->state == CHORDAL__OBJECT_LIVE;
+    if (hold->dead && !live) return;
     switch (hold->object->state) {
     case CHORDAL__OBJECT_LIVE:
+        hold->dead = false; /* another one's retry went well */
         if (hold->bound || hold->waiting.next != &hold->waiting) return;
         chordal__list_append(&hold->provider->waiting, &hold->waiting);
         chordal__provider_want_flush(hold->provider);

@@ -74,21 +74,20 @@ void chordal__provider_settled(chordal__caller *caller, chordal__invocation *inv
     chordal__provider_want_flush(provider);
 }
 
-static void send_value(chordal__provider *provider, chordal__invocation *invocation, size_t *out_bytes) {
+static int send_value(chordal__provider *provider, chordal__invocation *invocation, size_t *out_bytes) {
     chordal__message result = {.kind = CHORDAL__RESULT, .origin = provider->origin.number};
     chordal__body *value = invocation->value;
+    int code = 0;
     result.numbers[0] = invocation->slot;
-    if (invocation->raw) {
+    if (invocation->raw)
         result.parts[0] =
             (chordal__part){.data = value->data, .len = value->len, .raw = true, .body = chordal__body_ref(value)};
-    } else if (chordal__part_of_packed(provider->runtime, provider->encoding, value->data, value->len, value,
-                                       &result.parts[0]) < 0) {
-        *out_bytes = 0;
-        if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
-        return;
-    }
-    chordal__send(provider->origin.link, &result, out_bytes);
+    else
+        code = chordal__part_of_packed(provider->runtime, provider->encoding, value->data, value->len, value,
+                                       &result.parts[0]);
+    if (code == 0) code = chordal__try_send(provider->origin.link, &result, out_bytes);
     chordal__body_unref(result.parts[0].body);
+    return code;
 }
 
 static void send_reason(chordal__provider *provider, chordal__invocation *invocation, size_t *out_bytes) {
@@ -108,11 +107,15 @@ static void send_reason(chordal__provider *provider, chordal__invocation *invoca
 }
 
 void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation) {
-    size_t bytes;
-    if (invocation->reason.code)
-        send_reason(provider, invocation, &bytes);
-    else
-        send_value(provider, invocation, &bytes);
+    static const char large[] = "the result is larger than the peer takes";
+    chordal__link *link = provider->origin.link;
+    size_t bytes = 0;
+    int code = invocation->reason.code ? 0 : send_value(provider, invocation, &bytes);
+    if (code == CHORDAL_E_SIZE)
+        chordal__reason_set(link->runtime->memory, &invocation->reason, code, NULL, 0, large, sizeof large - 1);
+    else if (code < 0 && !link->broken)
+        link->broken = code;
+    if (invocation->reason.code) send_reason(provider, invocation, &bytes);
     chordal__provider_count(provider, bytes);
     provider->slots[invocation->slot] = NULL;
     chordal__invocation_free(invocation);

@@ -4,50 +4,76 @@
 
 #define STATE_HOLDS 64 /* (hold, change) pairs in one message; more go on with MORE */
 
-static uint64_t cut_step(chordal__provider *provider) {
-    uint64_t step = provider->runtime->commit_number - provider->cut;
-    provider->cut += step;
-    return step;
-}
+/* What a change or the message around it may need beside its bytes, in either codec. */
+#define BESIDE 64
 
 static void give_up(chordal__provider *provider) {
     if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
 }
 
-/* All that its holds missed, brought to the present cut; false when the link broke. */
-static bool send_state(chordal__provider *provider) {
-    chordal__part parts[STATE_HOLDS];
-    uint64_t holds[STATE_HOLDS];
+/* Send what goes on from the last cut to the present one; SIZE: it is larger than the peer takes, nothing was sent.
+ * Other failures break the link. */
+static int send_to_cut(chordal__provider *provider, chordal__message *message, int step_field, size_t *out_bytes) {
+    uint64_t cut = provider->runtime->commit_number;
+    message->origin = provider->origin.number;
+    message->numbers[step_field] = cut - provider->cut;
+    int code = chordal__try_send(provider->origin.link, message, out_bytes);
+    if (code == 0) provider->cut = cut;
+    if (code < 0 && code != CHORDAL_E_SIZE) give_up(provider);
+    return code;
+}
+
+/* It fails when the cut is complete. */
+static void put_off(chordal__hold *hold) {
+    hold->too_large = hold->dead = true;
+    chordal__list_append(&hold->provider->waiting, &hold->waiting);
+}
+
+/* As many changes as one message takes, at least one; their number, or 0 without memory. */
+static size_t gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds) {
+    uint64_t size = BESIDE, limit = provider->origin.link->codec.send_limit;
     size_t count = 0;
     while (!chordal__list_empty(&provider->dirty) && count < STATE_HOLDS) {
         chordal__hold *hold = CHORDAL__ENTRY(provider->dirty.next, chordal__hold, dirty);
         chordal__body *body = chordal__stream_change(hold->stream, provider->encoding, hold->seen);
-        if (!body) {
-            give_up(provider);
-            return false;
-        }
+        if (!body) return 0;
+        size += body->len + BESIDE;
+        if (count && size > limit) break;
         parts[count] = (chordal__part){.data = body->data, .len = body->len, .body = body};
-        holds[count++] = hold->number;
+        holds[count++] = hold;
         chordal__hold_seen(hold);
     }
-    chordal__message state = {.kind = CHORDAL__STATE, .origin = provider->origin.number};
-    size_t bytes;
+    return count;
+}
+
+/* All that its holds missed, brought to the present cut; false when the link broke. */
+static bool send_state(chordal__provider *provider) {
+    chordal__part parts[STATE_HOLDS];
+    chordal__hold *holds[STATE_HOLDS];
+    uint64_t numbers[STATE_HOLDS];
+    bool any = !chordal__list_empty(&provider->dirty);
+    size_t bytes, count = gather(provider, parts, holds);
+    if (any && !count) {
+        give_up(provider);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) numbers[i] = holds[i]->number;
+    chordal__message state = {.kind = CHORDAL__STATE, .list = parts, .holds = numbers, .list_len = count};
     state.flags = chordal__list_empty(&provider->dirty) ? 0 : CHORDAL__FLAG_MORE;
-    state.numbers[0] = cut_step(provider);
-    state.list = parts;
-    state.holds = holds;
-    state.list_len = count;
-    chordal__send(provider->origin.link, &state, &bytes);
-    if (state.flags)
-        provider->more_bytes += bytes;
-    else
-        chordal__provider_count(provider, bytes + (size_t)provider->more_bytes);
-    if (!state.flags) provider->more_bytes = 0;
+    int code = send_to_cut(provider, &state, 0, &bytes);
+    if (code == CHORDAL_E_SIZE)
+        for (size_t i = 0; i < count; i++) put_off(holds[i]);
+    if (code == CHORDAL_E_SIZE && count) return true;
+    if (code < 0) return false;
+    provider->more_bytes += bytes;
+    if (state.flags) return bytes != 0;
+    chordal__provider_count(provider, (size_t)provider->more_bytes);
+    provider->more_bytes = 0;
     return bytes != 0;
 }
 
 static bool send_all_state(chordal__provider *provider) {
-    while (!chordal__list_empty(&provider->dirty))
+    while (!chordal__list_empty(&provider->dirty) || provider->more_bytes)
         if (!send_state(provider)) return false;
     return true;
 }
@@ -78,26 +104,36 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
     return true;
 }
 
-static bool send_bound(chordal__provider *provider) {
-    chordal__hold *hold = CHORDAL__ENTRY(provider->waiting.next, chordal__hold, waiting);
-    chordal__message bound = {.kind = CHORDAL__BOUND, .origin = provider->origin.number};
+static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
+    chordal__message bound = {.kind = CHORDAL__BOUND};
     chordal__body *content = chordal__stream_snapshot(hold->stream, provider->encoding);
-    size_t bytes;
+    size_t bytes, told = provider->told_len;
     if (!content || !members_part(provider, hold->object->type, &bound.parts[0])) {
         give_up(provider);
         return false;
     }
     bound.numbers[0] = hold->number;
-    bound.numbers[1] = cut_step(provider);
     bound.numbers[2] = CHORDAL__BOUND_SNAPSHOT;
     bound.parts[1] = (chordal__part){.data = content->data, .len = content->len, .body = content};
-    chordal__send(provider->origin.link, &bound, &bytes);
+    int code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
+    if (code < 0) provider->told_len = told;
+    if (code == CHORDAL_E_SIZE) chordal__hold_fail(hold, code, "the object is larger than the peer takes");
+    if (code < 0) return code == CHORDAL_E_SIZE;
     chordal__provider_count(provider, bytes);
-    chordal__list_remove(&hold->waiting);
     hold->bound = true;
     chordal__hold_seen(hold);
     return bytes != 0;
+}
+
+/* A hold that waits for its bound, or to be told that it fails. */
+static bool serve_waiting(chordal__provider *provider) {
+    chordal__hold *hold = CHORDAL__ENTRY(provider->waiting.next, chordal__hold, waiting);
+    chordal__list_remove(&hold->waiting);
+    if (!hold->too_large) return send_bound(provider, hold);
+    hold->too_large = hold->bound = false;
+    chordal__hold_fail(hold, CHORDAL_E_SIZE, "a change is larger than the peer takes");
+    return true;
 }
 
 void chordal__provider_flush(chordal__provider *provider) {
@@ -106,7 +142,7 @@ void chordal__provider_flush(chordal__provider *provider) {
         if (!chordal__list_empty(&provider->dirty)) {
             if (!send_all_state(provider)) return;
         } else if (!chordal__list_empty(&provider->waiting)) {
-            if (!send_bound(provider)) return;
+            if (!serve_waiting(provider)) return;
         } else if (!chordal__list_empty(&provider->ready)) {
             chordal__provider_send_outcome(provider, CHORDAL__ENTRY(provider->ready.next, chordal__invocation, ready));
         } else {

@@ -11,8 +11,9 @@ static const provider_function to_provider[CHORDAL__MESSAGE_END] = {
 };
 
 static int opened(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    (void)consumer;
     if (message->numbers[0] > 1) return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "opened in no known way");
+    if (message->numbers[0]) return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "nothing was to be resumed");
+    consumer->opened = true;
     return 0;
 }
 
@@ -60,7 +61,7 @@ static int receive_of_link(chordal__link *link, const chordal__message *message,
         return 0;
     case CHORDAL__OFFER:
         code = chordal__route_offer(link, message->texts[0].data, message->texts[0].len);
-        return code < 0 ? chordal__fail(error, code, 0, "no room for an offered type") : 0;
+        return code < 0 ? chordal__fail(error, code, 0, "a type that cannot be offered") : 0;
     default:
         return out_of_order(message, error);
     }
@@ -72,6 +73,10 @@ static int open_origin(chordal__link *link, chordal__message *message, chordal_e
         return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "an origin under another number");
     if (odd != peer_connects) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a number of the other side");
     if (message->numbers[2]) return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no deflate yet");
+    if (message->numbers[1] != CHORDAL__ENCODING_BINARY && message->numbers[1] != CHORDAL__ENCODING_JSON)
+        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "no such part encoding");
+    if (link->codec_kind == CHORDAL_CODEC_TEXT && message->numbers[1] != CHORDAL__ENCODING_JSON)
+        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a text link takes JSON parts");
     if (message->texts[0].len) return chordal__forward_open(link, message, error);
     if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
     return chordal__provider_open(link, message, error);
@@ -97,6 +102,21 @@ static int receive_ended(chordal__link *link, chordal__origin *origin) {
     }
 }
 
+/* A session begins with `opened`, and a cut that goes on is not left before its end. */
+static bool belongs(const chordal__consumer *consumer, uint8_t kind) {
+    if (!to_consumer[kind]) return false;
+    if (consumer->opened == (kind == CHORDAL__OPENED)) return false;
+    return !consumer->in_cut || kind == CHORDAL__STATE;
+}
+
+static int receive_of_consumer(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    int code = belongs(consumer, message->kind) ? to_consumer[message->kind](consumer, message, error)
+                                                : out_of_order(message, error);
+    if (code >= 0 || code == CHORDAL_E_NOMEM || !consumer->route.len) return code;
+    chordal__consumer_fault(consumer);
+    return 0;
+}
+
 static int receive_of_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
     chordal__origin *origin = chordal__origin_get(link, message->origin);
     if (!origin)
@@ -116,14 +136,15 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
         if (!to_provider[message->kind]) return out_of_order(message, error);
         return to_provider[message->kind](CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
     default:
-        if (!to_consumer[message->kind]) return out_of_order(message, error);
-        return to_consumer[message->kind](CHORDAL__ENTRY(origin, chordal__consumer, origin), message, error);
+        return receive_of_consumer(CHORDAL__ENTRY(origin, chordal__consumer, origin), message, error);
     }
 }
 
 int chordal__receive(chordal__link *link, chordal__message *message, chordal_error *error) {
     if (message->kind == CHORDAL__BYE) return receive_bye(link, message);
     if (link->state == CHORDAL_LINK_OPENING) return chordal__handshake_receive(link, message, error);
+    if (message->texts[0].len > CHORDAL__TEXT_LIMIT || message->texts[1].len > CHORDAL__TEXT_LIMIT)
+        return chordal__fail(error, CHORDAL_E_TOO_LARGE, 0, "a text beyond its limit");
     if (message->unknown)
         return link->peer_newer ? 0 : chordal__fail(error, CHORDAL_E_MALFORMED, 0, "an unknown kind of message");
     if (message->origin == 0) return receive_of_link(link, message, error);

@@ -16,40 +16,51 @@ void chordal__offer_types(chordal__link *link) {
     while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL) send_offer(link, type);
 }
 
-static void free_route(chordal__link *link, chordal__route *route) {
-    chordal__text_clear(link->runtime->memory, &route->type);
-    chordal__release(link->runtime->memory, route, sizeof *route);
+static void free_route(chordal__memory *memory, chordal__route *route) {
+    chordal__list_remove(&route->node);
+    chordal__text_clear(memory, &route->type);
+    chordal__release(memory, route, sizeof *route);
+}
+
+static void lead_to(chordal__route *route, chordal__link *link) {
+    if (route->link) route->link->offered_len--;
+    chordal__list_remove(&route->node);
+    chordal__list_append(&link->offered, &route->node);
+    link->offered_len++;
+    route->link = link;
 }
 
 /* The newest offer of a type counts. */
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len) {
     chordal__map *routes = &link->links->routes;
+    chordal__memory *memory = link->runtime->memory;
     if (!(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) return 0;
-    if (routes->count >= 65536) return CHORDAL_E_LIMIT;
+    if (type_len == 0 || type_len > CHORDAL__TYPE_NAME_BYTES) return CHORDAL_E_MALFORMED;
     chordal__route *route = chordal__map_get(routes, type, type_len);
-    if (route) {
-        route->link = link;
-        return 0;
+    if (route && route->link == link) return 0;
+    if (link->offered_len >= CHORDAL__OFFERS_LIMIT) return CHORDAL_E_LIMIT;
+    if (!route) {
+        route = chordal__allocate_zero(memory, sizeof *route);
+        if (!route) return CHORDAL_E_NOMEM;
+        chordal__list_init(&route->node);
+        int code = chordal__text_set(memory, &route->type, type, type_len);
+        if (code == 0) code = chordal__map_put(routes, type, type_len, route);
+        if (code < 0) {
+            free_route(memory, route);
+            return code;
+        }
     }
-    route = chordal__allocate_zero(link->runtime->memory, sizeof *route);
-    if (!route) return CHORDAL_E_NOMEM;
-    route->link = link;
-    int code = chordal__text_set(link->runtime->memory, &route->type, type, type_len);
-    if (code == 0) code = chordal__map_put(routes, type, type_len, route);
-    if (code < 0) free_route(link, route);
-    return code;
+    lead_to(route, link);
+    return 0;
 }
 
 void chordal__routes_drop(chordal__link *link) {
-    chordal__map *routes = &link->links->routes;
-    size_t at = 0;
-    chordal__route *route;
-    while ((route = chordal__map_next(routes, &at)) != NULL) {
-        if (route->link != link) continue;
-        chordal__map_remove(routes, route->type.data, route->type.len);
-        free_route(link, route);
-        at = 0;
+    while (!chordal__list_empty(&link->offered)) {
+        chordal__route *route = CHORDAL__ENTRY(link->offered.next, chordal__route, node);
+        chordal__map_remove(&link->links->routes, route->type.data, route->type.len);
+        free_route(link->runtime->memory, route);
     }
+    link->offered_len = 0;
 }
 
 chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len) {
@@ -108,26 +119,28 @@ static void free_forward(chordal__forward *forward, bool ended_sent) {
     chordal__release(memory, forward, sizeof *forward);
 }
 
+/* A session that cannot go on ends at once. */
+static int refuse_session(chordal__link *link, uint64_t number, chordal_error *error) {
+    chordal__origin gone = {link, 0, 0};
+    int code = chordal__origin_enter(link, &gone, number);
+    if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
+    chordal__send_simple(&gone, CHORDAL__ENDED, 0);
+    chordal__origin_leave(&gone, true);
+    return 0;
+}
+
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error) {
     chordal__link *behind = link_of_name(link->links, message->texts[0].data, message->texts[0].len);
     int code;
     bool passes = behind && behind != link &&
                   (behind->codec_kind == CHORDAL_CODEC_BINARY || message->numbers[1] == CHORDAL__ENCODING_JSON);
-    if (!passes) {
-        chordal__origin gone = {link, message->origin, 0};
-        if (chordal__origin_get(link, message->origin))
-            return chordal__fail(error, CHORDAL_E_ORDER, 0, "the origin is not free");
-        code = chordal__origin_enter(link, &gone, message->origin);
-        if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
-        chordal__send_simple(&gone, CHORDAL__ENDED, 0);
-        chordal__origin_leave(&gone, true);
-        return 0;
-    }
+    if (!passes) return refuse_session(link, message->origin, error);
     chordal__forward *near = new_forward(link, message->origin, &code);
     if (!near) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__forward *far = new_forward(behind, chordal__origin_free_number(behind), &code);
     if (!far) {
         free_forward(near, false);
+        if (code != CHORDAL_E_NOMEM) return refuse_session(link, message->origin, error);
         return chordal__fail(error, code, 0, "no room for a session behind");
     }
     near->other = far;

@@ -5,15 +5,22 @@ static void break_link(chordal__link *link, int code) {
     if (!link->broken) link->broken = code;
 }
 
+/* What a frame that waits costs at least: many small ones count too. */
+static size_t weigh(const chordal__frame *frame) {
+    return frame->bytes + sizeof *frame;
+}
+
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
     *out_bytes = 0;
     if (!link->transport || link->broken || link->bye_sent) return 0;
     chordal__list *last = link->queue.previous;
     int code = chordal__codec_encode(&link->codec, message, &link->queue);
     if (code < 0) return code;
-    for (chordal__list *node = last->next; node != &link->queue; node = node->next)
-        *out_bytes += CHORDAL__ENTRY(node, chordal__frame, node)->bytes;
-    link->queued += *out_bytes;
+    for (chordal__list *node = last->next; node != &link->queue; node = node->next) {
+        const chordal__frame *frame = CHORDAL__ENTRY(node, chordal__frame, node);
+        *out_bytes += frame->bytes;
+        link->queued += weigh(frame);
+    }
     link->runtime->counters.messages_out++;
     link->runtime->counters.bytes_out += *out_bytes;
     if (link->queued > link->runtime->settings.queue_limit) break_link(link, CHORDAL_E_LIMIT);
@@ -48,13 +55,17 @@ chordal__frame *chordal__link_first_frame(const chordal__link *link) {
     return CHORDAL__ENTRY(link->queue.next, chordal__frame, node);
 }
 
-void chordal__link_sent(chordal__link *link) {
+chordal__frame *chordal__link_pop_frame(chordal__link *link) {
     chordal__frame *frame = chordal__link_first_frame(link);
-    if (!frame) return;
+    if (!frame) return NULL;
     chordal__list_remove(&frame->node);
     link->shown = false;
-    link->queued -= frame->bytes;
-    chordal__frame_free(frame);
+    link->queued -= weigh(frame);
+    return frame;
+}
+
+void chordal__link_sent(chordal__link *link) {
+    chordal__frame_free(chordal__link_pop_frame(link));
 }
 
 void chordal__link_drop_queue(chordal__link *link) {
@@ -67,7 +78,7 @@ void chordal__link_drop_waiting(chordal__link *link) {
     while (kept->next != &link->queue) {
         chordal__frame *frame = CHORDAL__ENTRY(kept->next, chordal__frame, node);
         chordal__list_remove(&frame->node);
-        link->queued -= frame->bytes;
+        link->queued -= weigh(frame);
         chordal__frame_free(frame);
     }
 }

@@ -130,7 +130,11 @@ static int merge_entries(chordal__stream *stream) {
             stream->log[++kept] = *entry;
             continue;
         }
-        if (chordal__fold(&stream->log[kept].ops, &entry->ops) < 0) return CHORDAL_E_NOMEM;
+        if (chordal__fold(&stream->log[kept].ops, &entry->ops) < 0) {
+            while (i < stream->log_len) stream->log[++kept] = stream->log[i++];
+            stream->log_len = kept + 1;
+            return CHORDAL_E_NOMEM;
+        }
         stream->log[kept].commit = entry->commit;
         chordal__ops_dispose(&entry->ops);
         stream->object->runtime->counters.folds++;
