@@ -13,6 +13,16 @@ function isDevelopment(): boolean {
     }
 }
 
+/** Messages to oneself are not held back, as timers are. */
+const channel = new MessageChannel();
+const steps: (() => void)[] = [];
+channel.port1.onmessage = () => steps.shift()!();
+
+function later(step: () => void): void {
+    steps.push(step);
+    channel.port2.postMessage(0);
+}
+
 function unsupported(): never {
     throw new ChordalError(E_UNSUPPORTED, 0, "a browser cannot be connected to");
 }
@@ -21,6 +31,7 @@ setPlatform({
     development: isDevelopment(),
     load: () => loadWasm(),
     random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
+    later,
     dial(url, codec) {
         if (!/^wss?:/.test(url)) throw new ChordalError(E_INVALID, 0, `${url} is no address: ws://host:port/path`);
         return webSocketDial((protocols) => new WebSocket(url, protocols) as unknown as Socket, codec);

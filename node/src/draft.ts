@@ -4,7 +4,7 @@
 // so that it reads what it wrote. What was removed goes on as a value of its own that nobody else sees.
 
 import { writeHead } from "./ops.js";
-import { Writer } from "./packed.js";
+import { borrowWriter, returnWriter, type Writer } from "./packed.js";
 import {
     ChordalError,
     E_RANGE,
@@ -30,8 +30,8 @@ export type Draft<T> = T extends readonly (infer Element)[]
 
 type Key = string | number;
 
-/** What a draft proxy stands for. */
-const behind = new WeakMap<object, DraftNode | Place>();
+/** Leads from a draft to what it stands for. */
+export const PLACE = Symbol("place");
 
 /** Where text can be appended to and cut, by key. */
 export interface Place {
@@ -41,7 +41,7 @@ export interface Place {
 
 /** The changes of one object in a transaction. */
 export class ChangeLog {
-    readonly out = new Writer();
+    readonly out = borrowWriter();
     open = true;
 
     constructor(readonly freeze: boolean) {}
@@ -49,11 +49,17 @@ export class ChangeLog {
     take(value: unknown): Value {
         return copyIn(value, draftValue, this.freeze);
     }
+
+    /** The ops were taken: there are no more. */
+    end(): void {
+        this.open = false;
+        returnWriter(this.out);
+    }
 }
 
 /** What stands behind a draft, as an immutable value; undefined for what is no draft. */
 function draftValue(value: object): unknown {
-    const node = behind.get(value);
+    const node = (value as { [PLACE]?: unknown })[PLACE];
     return node instanceof DraftNode ? node.publish() : undefined;
 }
 
@@ -134,10 +140,13 @@ interface Change {
 function changeOf(old: unknown, fresh: Value, whole: boolean): Change | undefined {
     if (old === fresh) return undefined;
     if (typeof old === "string" && typeof fresh === "string") {
-        if (fresh.startsWith(old)) return textChange(OP_APPEND, fresh, (out) => out.text(fresh.slice(old.length)));
-        const cut = old.length - fresh.length;
-        if (cut > 0 && fresh !== "" && old.endsWith(fresh))
-            return textChange(OP_TRUNCATE, fresh, (out) => out.varint(cut));
+        const more = fresh.length - old.length;
+        if (more > 0 && fresh.slice(0, old.length) === old) {
+            return textChange(OP_APPEND, fresh, (out) => out.text(fresh.slice(old.length)));
+        }
+        if (more < 0 && fresh !== "" && old.slice(-more) === fresh) {
+            return textChange(OP_TRUNCATE, fresh, (out) => out.varint(-more));
+        }
     } else if (isContainer(old) && isContainer(fresh) && Array.isArray(old) === Array.isArray(fresh)) {
         const value = shareEqual(old, fresh);
         return value === old ? undefined : { op: OP_ASSIGN, value, write: (out) => out.value(value) };
@@ -182,7 +191,6 @@ class DraftNode implements ProxyHandler<Container> {
         private key: Key,
     ) {
         this.proxy = new Proxy<Container>(Array.isArray(value) ? [] : {}, this);
-        behind.set(this.proxy, this);
     }
 
     // ---- the tree ----
@@ -337,7 +345,7 @@ class DraftNode implements ProxyHandler<Container> {
     // ---- the proxy ----
 
     get(_: Container, key: string | symbol): unknown {
-        if (typeof key === "symbol") return Reflect.get(this.value, key);
+        if (typeof key === "symbol") return key === PLACE ? this : Reflect.get(this.value, key);
         if (Array.isArray(this.value)) {
             const index = indexOf(key);
             if (index >= 0) return this.read(index);
@@ -468,15 +476,10 @@ const arrayMethods: Record<string, ArrayMethod> = {
 
 // ---- text ----
 
-function placeOf(draft: object): DraftNode | Place {
-    const place = behind.get(draft);
+function placeOf(draft: object): Place {
+    const place = (draft as { [PLACE]?: Place })[PLACE];
     if (place === undefined) throw new ChordalError(E_TYPE, 0, "this is no draft of a transaction");
     return place;
-}
-
-/** Let a proxy be known as a place whose text can be changed by key. */
-export function registerPlace(proxy: object, place: Place): void {
-    behind.set(proxy, place);
 }
 
 /** Append to the string at a key of a draft: what `draft[key] += text` does, without looking at the string. */

@@ -43,6 +43,7 @@ setPlatform({
     development: process.env.NODE_ENV !== "production",
     load: () => (wasmWanted() ? undefined : loadAddon()) ?? loadWasm(() => readFile(WASM)),
     random: (bytes) => webcrypto.getRandomValues(bytes),
+    later: (step) => void setImmediate(step),
     dial(url, codec) {
         if (url.startsWith(IPC)) {
             if (codec !== CODEC_BINARY) throw new ChordalError(E_INVALID, 0, "a pipe carries the binary codec only");

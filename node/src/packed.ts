@@ -64,9 +64,28 @@ export class Writer {
 
     /** Text behind its length as a varint, or as a path's key: length * 2 + 1. */
     text(text: string, isKey = false): void {
+        const { length } = text;
+        if (length < SHORT && this.asciiAt(text, this.at + 1)) {
+            this.bytes[this.at] = isKey ? length * 2 + 1 : length;
+            this.at += 1 + length;
+            return;
+        }
         const bytes = encodeText(text);
         this.varint(isKey ? bytes.length * 2 + 1 : bytes.length);
         this.raw(bytes);
+    }
+
+    /** Put short text at a place before anything is put there; false when it is not plain ASCII. */
+    private asciiAt(text: string, at: number): boolean {
+        const { length } = text;
+        this.room(at - this.at + length);
+        const { bytes } = this;
+        for (let i = 0; i < length; i++) {
+            const unit = text.charCodeAt(i);
+            if (unit >= 0x80) return false;
+            bytes[at++] = unit;
+        }
+        return true;
     }
 
     value(value: unknown, depth = 0): void {
@@ -210,7 +229,11 @@ export class Writer {
 
     private string(text: string): void {
         const { length } = text;
-        if (length < SHORT && this.shortAscii(text, length)) return;
+        if (length < SHORT && this.asciiAt(text, this.at + headSize(length))) {
+            this.stringHead(length);
+            this.at += length;
+            return;
+        }
         this.room(5 + 3 * length);
         const guess = headSize(length);
         const { written } = encoder.encodeInto(text, this.bytes.subarray(this.at + guess));
@@ -220,20 +243,6 @@ export class Writer {
         if (size !== guess) this.bytes.copyWithin(this.at + size, start, start + written);
         this.stringHead(written);
         this.at += written;
-    }
-
-    private shortAscii(text: string, length: number): boolean {
-        this.room(length + 2);
-        const { bytes } = this;
-        let at = this.at + (length < 32 ? 1 : 2);
-        for (let i = 0; i < length; i++) {
-            const unit = text.charCodeAt(i);
-            if (unit >= 0x80) return false;
-            bytes[at++] = unit;
-        }
-        this.stringHead(length);
-        this.at = at;
-        return true;
     }
 
     private oddString(text: string): void {
@@ -278,15 +287,20 @@ function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
 
 /** Reads what lies in a stretch of bytes. */
 export class Reader {
-    private view: DataView;
+    private laidView: DataView | undefined;
 
     constructor(
         private bytes: Uint8Array,
         public at = 0,
         public end = bytes.length,
         private freeze = false,
-    ) {
-        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    ) {}
+
+    /** Made when it is needed, which it rarely is. */
+    private get view(): DataView {
+        const { bytes } = this;
+        this.laidView ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        return this.laidView;
     }
 
     /** The place of the next `size` bytes. */
@@ -333,7 +347,6 @@ export class Reader {
     }
 
     private wide(byte: number, depth: number): Value {
-        const { view } = this;
         switch (byte) {
             case 0xc0:
                 return null;
@@ -342,39 +355,39 @@ export class Reader {
             case 0xc3:
                 return true;
             case 0xca:
-                return canonicalNumber(view.getFloat32(this.skip(4)));
+                return canonicalNumber(this.view.getFloat32(this.skip(4)));
             case 0xcb:
-                return canonicalNumber(view.getFloat64(this.skip(8)));
+                return canonicalNumber(this.view.getFloat64(this.skip(8)));
             case 0xcc:
                 return this.byte();
             case 0xcd:
-                return view.getUint16(this.skip(2));
+                return this.view.getUint16(this.skip(2));
             case 0xce:
-                return view.getUint32(this.skip(4));
+                return this.view.getUint32(this.skip(4));
             case 0xcf:
-                return canonicalNumber(view.getBigUint64(this.skip(8)));
+                return canonicalNumber(this.view.getBigUint64(this.skip(8)));
             case 0xd0:
-                return view.getInt8(this.skip(1));
+                return this.view.getInt8(this.skip(1));
             case 0xd1:
-                return view.getInt16(this.skip(2));
+                return this.view.getInt16(this.skip(2));
             case 0xd2:
-                return view.getInt32(this.skip(4));
+                return this.view.getInt32(this.skip(4));
             case 0xd3:
-                return canonicalNumber(view.getBigInt64(this.skip(8)));
+                return canonicalNumber(this.view.getBigInt64(this.skip(8)));
             case 0xd9:
                 return this.text(this.byte());
             case 0xda:
-                return this.text(view.getUint16(this.skip(2)));
+                return this.text(this.view.getUint16(this.skip(2)));
             case 0xdb:
-                return this.text(view.getUint32(this.skip(4)));
+                return this.text(this.view.getUint32(this.skip(4)));
             case 0xdc:
-                return this.array(view.getUint16(this.skip(2)), depth);
+                return this.array(this.view.getUint16(this.skip(2)), depth);
             case 0xdd:
-                return this.array(view.getUint32(this.skip(4)), depth);
+                return this.array(this.view.getUint32(this.skip(4)), depth);
             case 0xde:
-                return this.object(view.getUint16(this.skip(2)), depth);
+                return this.object(this.view.getUint16(this.skip(2)), depth);
             case 0xdf:
-                return this.object(view.getUint32(this.skip(4)), depth);
+                return this.object(this.view.getUint32(this.skip(4)), depth);
             default:
                 throw new ChordalError(E_SYNTAX, this.at - 1);
         }
@@ -437,18 +450,26 @@ export class Reader {
     }
 }
 
-let idle: Writer | undefined = new Writer();
+/** Writers that nobody uses now. */
+const idle: Writer[] = [];
+const MOST_IDLE = 16;
 
-/** Write with a writer that is used again and again; one that a getter needs meanwhile is a new one. */
-function written(write: (writer: Writer) => void): Uint8Array {
-    const writer = (idle ?? new Writer()).reset();
-    idle = undefined;
-    try {
-        write(writer);
-        return writer.take();
-    } finally {
-        idle = writer;
-    }
+/** An empty writer; give it back by `returnWriter`, or forget it. */
+export function borrowWriter(): Writer {
+    return idle.pop()?.reset() ?? new Writer();
+}
+
+export function returnWriter(writer: Writer): void {
+    if (idle.length < MOST_IDLE) idle.push(writer);
+}
+
+/** What `write` writes. */
+export function written(write: (writer: Writer) => void): Uint8Array {
+    const writer = borrowWriter();
+    write(writer);
+    const bytes = writer.take();
+    returnWriter(writer);
+    return bytes;
 }
 
 /** A native value as packed bytes. Refuses what is no value: NUMBER, TYPE, DEPTH (cycles, too). */

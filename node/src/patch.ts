@@ -157,7 +157,7 @@ export class Patch {
     }
 }
 
-/** A change of several members; answers their new values. Refused: TYPE, PATH, RANGE, PERMUTATION; nothing is changed. */
+/** A change of several members: their new values. Refused, without any effect: TYPE, PATH, RANGE, PERMUTATION. */
 export function applyOps(
     values: readonly unknown[],
     ops: Iterable<Op | ErrorOp>,

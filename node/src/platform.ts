@@ -16,6 +16,8 @@ export interface Platform {
     /** The core; a promise where loading takes a while. */
     load(): Flat | Promise<Flat>;
     random(bytes: Uint8Array): Uint8Array;
+    /** Do a step when timers and sockets have had their turn. */
+    later(step: () => void): void;
     /** Refuses addresses that the platform cannot connect to: INVALID, UNSUPPORTED. */
     dial(url: string, codec: number): Dial;
     serve(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;

@@ -278,18 +278,18 @@ export class Provider {
             (of, member) => this.value(of, member),
             (of) => of instanceof ProvidedBase && this.objects.get(of.id) === of,
         );
+        let packed: Uint8Array | undefined;
         try {
             runWork(work, changes.view(object));
         } finally {
-            changes.end();
+            packed = changes.end();
         }
-        return this.commit(changes, this.calls.has(call) ? call : 0);
+        if (packed.length === 0) return Promise.resolve(0);
+        return this.commit(changes, packed, this.calls.has(call) ? call : 0);
     }
 
-    private commit(changes: Changes, call: number): Promise<number> {
+    private commit(changes: Changes, packed: Uint8Array, call: number): Promise<number> {
         const { core } = this;
-        const packed = changes.packed();
-        if (packed.length === 0) return Promise.resolve(0);
         const number = core.flat.commit(core.host, call, packed);
         const touched = new Set<ProvidedBase>();
         changes.finish((object, member, value) => {
@@ -314,7 +314,9 @@ export class Provider {
             if (left > 0) this.unsettled.set(id, left);
             else this.unsettled.delete(id);
             if (event.code === 0) continue;
-            type.members.forEach(({ kind }, member) => kind === "document" && delete values[member]); // the tip fell back
+            type.members.forEach(({ kind }, member) => {
+                if (kind === "document") delete values[member]; // the tip fell back
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 // The pump: takes turns of the core soon after something was done to it, and when a deadline has come.
 
 import { completeEvent, type Core } from "./core.js";
+import { platform } from "./platform.js";
 import { EVENT_COMPUTE, EVENT_OBJECT, EventBuffer, NEVER, OBJECT_MADE, type HostEvent } from "./records.js";
 
 const POLLS = 32; // of one turn, before others have theirs
@@ -46,8 +47,9 @@ export class Pump {
     wake(): void {
         if (this.scheduled || this.stopped) return;
         this.scheduled = true;
-        if (++this.turns < TURNS) queueMicrotask(this.run);
-        else setTimeout(this.run, (this.turns = 0));
+        if (++this.turns < TURNS) return queueMicrotask(this.run);
+        this.turns = 0;
+        platform().later(this.run);
     }
 
     /** Do a step when the events polled so far are handled. */

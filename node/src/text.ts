@@ -10,7 +10,7 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
         let text = "";
         let at = start;
         for (; at < end && bytes[at]! < 0x80; at++) text += String.fromCharCode(bytes[at]!);
-        if (at === end) return text;
+        return at === end ? text : decodeCarefully(bytes, start, end);
     }
     const text = decoder.decode(bytes.subarray(start, end));
     return text.includes("\ufffd") ? decodeCarefully(bytes, start, end) : text;

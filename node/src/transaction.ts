@@ -1,8 +1,8 @@
 // Transactions: one atomic change of any number of documents and objects of one host.
 
-import { ChangeLog, DraftDocument, registerPlace, type Draft, type Place } from "./draft.js";
+import { ChangeLog, DraftDocument, PLACE, type Draft, type Place } from "./draft.js";
 import type { Type } from "./object.js";
-import { Writer } from "./packed.js";
+import { written } from "./packed.js";
 import type { ProvidedBase, ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID, E_NO_MEMBER, E_STATE } from "./records.js";
 
@@ -15,8 +15,25 @@ export type Transaction<D = any> = Documents<D> & {
     of<D2>(object: ProvidedObject<any, D2, any>): Documents<D2>;
 };
 
-const LOG = Symbol("log");
-const prototypes = new WeakMap<Type, object>();
+const CHANGES = Symbol("changes");
+
+/** What a program sees of an object in a transaction; its documents are properties, in a class for each type. */
+class View {
+    readonly [PLACE]: ObjectDraft | undefined;
+    readonly [CHANGES]: Changes;
+
+    constructor(changes: Changes, draft: ObjectDraft | undefined) {
+        this[PLACE] = draft;
+        this[CHANGES] = changes;
+        Object.preventExtensions(this);
+    }
+
+    of(object: ProvidedBase): View {
+        return this[CHANGES].of(object);
+    }
+}
+
+const views = new WeakMap<Type, typeof View>();
 
 /** One object in a transaction. */
 class ObjectDraft implements Place {
@@ -55,29 +72,29 @@ class ObjectDraft implements Place {
     }
 }
 
-/** Properties for the documents of a type. */
-function documentsOf(type: Type): object {
-    let prototype = prototypes.get(type);
-    if (prototype !== undefined) return prototype;
-    prototype = {};
-    type.members.forEach((member, index) => {
-        if (member.kind !== "document") return;
-        Object.defineProperty(prototype, member.name, {
-            get(this: { [LOG]: ObjectDraft }) {
-                return this[LOG].document(index).read();
+/** The class of a type's views. */
+function viewOf(type: Type): typeof View {
+    let view = views.get(type);
+    if (view !== undefined) return view;
+    view = class extends View {};
+    type.members.forEach(({ name, kind }, index) => {
+        if (kind !== "document" || name === "of") return;
+        Object.defineProperty(view!.prototype, name, {
+            get(this: View) {
+                return this[PLACE]!.document(index).read();
             },
-            set(this: { [LOG]: ObjectDraft }, value: unknown) {
-                this[LOG].document(index).write(value);
+            set(this: View, value: unknown) {
+                this[PLACE]!.document(index).write(value);
             },
         });
     });
-    prototypes.set(type, prototype);
-    return prototype;
+    views.set(type, view);
+    return view;
 }
 
 /** The changes of a transaction, until they are committed or forgotten. */
 export class Changes {
-    private drafts = new Map<ProvidedBase, { draft: ObjectDraft; view: object }>();
+    private drafts: ObjectDraft[] = [];
 
     constructor(
         private freeze: boolean,
@@ -86,54 +103,44 @@ export class Changes {
     ) {}
 
     /** What the program's function is given. */
-    view(object: ProvidedBase | undefined): Transaction {
-        const of = (other: ProvidedBase) => this.of(other);
-        const view = object === undefined ? {} : Object.create(this.of(object));
-        if (object !== undefined) registerPlace(view, this.drafts.get(object)!.draft);
-        return Object.freeze(Object.defineProperty(view, "of", { value: of })) as Transaction;
+    view(object: ProvidedBase | undefined): View {
+        return object === undefined ? new View(this, undefined) : this.of(object);
     }
 
-    private of(object: ProvidedBase): object {
+    of(object: ProvidedBase): View {
         if (!this.isOurs(object)) throw new ChordalError(E_INVALID, 0, "this is no object of the same host");
-        let entry = this.drafts.get(object);
-        if (entry === undefined) {
-            const draft = new ObjectDraft(object, this.freeze, this.read);
-            const view = Object.create(documentsOf(object.type), { [LOG]: { value: draft } }) as object;
-            entry = { draft, view: Object.freeze(view) };
-            registerPlace(view, draft);
-            this.drafts.set(object, entry);
+        let draft = this.drafts.find((other) => other.object === object);
+        if (draft === undefined) {
+            draft = new ObjectDraft(object, this.freeze, this.read);
+            this.drafts.push(draft);
         }
-        return entry.view;
+        return new (viewOf(object.type))(this, draft);
     }
 
-    /** No more changes. */
-    end(): void {
-        for (const { draft } of this.drafts.values()) draft.log.open = false;
-    }
-
-    /** All changes as the core takes them; empty when there are none. */
-    packed(): Uint8Array {
-        const out = new Writer();
-        for (const { draft } of this.drafts.values()) {
-            const { bytes, at } = draft.log.out;
-            if (at === 0) continue;
-            out.varint(draft.object.id);
-            out.varint(at);
-            out.raw(bytes.subarray(0, at));
-        }
-        return out.take();
+    /** No more changes: all of them as the core takes them; empty when there are none. */
+    end(): Uint8Array {
+        return written((out) => {
+            for (const { object, log } of this.drafts) {
+                if (log.out.at > 0) {
+                    out.varint(object.id);
+                    out.varint(log.out.at);
+                    out.raw(log.out.bytes.subarray(0, log.out.at));
+                }
+                log.end();
+            }
+        });
     }
 
     /** Hand out the new values. */
     finish(give: (object: ProvidedBase, member: number, value: unknown) => void): void {
-        for (const { draft } of this.drafts.values()) {
-            for (const document of draft.documents.values()) give(draft.object, document.member, document.finish());
+        for (const { object, documents } of this.drafts) {
+            for (const document of documents.values()) give(object, document.member, document.finish());
         }
     }
 }
 
 /** Run a transaction's function, which must not be async. */
-export function runWork(work: (t: any) => unknown, view: Transaction): void {
+export function runWork(work: (t: any) => unknown, view: View): void {
     const outcome = work(view);
     if (typeof (outcome as PromiseLike<unknown> | undefined)?.then === "function") {
         (outcome as Promise<unknown>).then(undefined, () => {}); // told by the error below

@@ -16,7 +16,9 @@ const vectors = new URL("../../tests/vectors/", import.meta.url);
 const DECLARED = 8; // how deep the declaration of a type is nested, which a host's limit must leave room for
 const FOR_C = ["messages", "changes", "snapshots"];
 const FIELDS = {
-    values: "name value packed json digest also_json also_packed also_json_hex reordered arguments code position depth json_hex",
+    values:
+        "name value packed json digest also_json also_packed also_json_hex reordered arguments " +
+        "code position depth json_hex",
     ops: "name ops binary json also_binary also_json json_hex code position dictionary depth",
     apply: "name before ops after code depth",
 };
