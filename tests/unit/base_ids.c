@@ -200,6 +200,7 @@ static uint64_t own(stage *on) {
         chordal_id before = atomic_exchange(&on->board[i % BOARD], id);
         if (i % 3 == 0) chordal__id_free(&on->ids, before);
         if (i % 64 == 0) sched_yield();
+        while (i == BOARD && !atomic_load(&on->released)) sched_yield(); /* the others have begun */
         for (chordal_id next; (next = chordal__id_next_released(&on->ids)); taken++) {
             CHECK(chordal__id_get(&on->ids, next, 1) == seen);
             CHECK(!chordal__id_external(&on->ids, next));
