@@ -68,7 +68,7 @@ static bool continues(const flat_text *before, const flat_text *after, size_t dr
         *out = (text_overlap){.drop = drop, .kept = kept};
         return true;
     }
-    if (kept < 3 || !ends_with_high(before->data + drop, kept)) return false;
+    if (kept < 3 || after->len == 0 || !ends_with_high(before->data + drop, kept)) return false;
     kept -= 3;
     if (kept > 0 && memcmp(before->data + drop, after->data, kept) != 0) return false;
     *out = (text_overlap){.drop = drop, .kept = kept, .half = true};

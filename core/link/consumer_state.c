@@ -121,7 +121,7 @@ static int bind(chordal__remote *remote, chordal__members *members, const chorda
 
 int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
     int code;
-    chordal__members *members;
+    chordal__members *members = NULL;
     uint64_t number = message->numbers[0];
     chordal__remote *remote = chordal__consumer_remote(consumer, number, &code);
     if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
