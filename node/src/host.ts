@@ -50,7 +50,10 @@ export interface HostOptions extends Limits {
     types?: readonly Type<any, any, any, any>[];
     /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
     freeze?: boolean;
-    /** Told of what methods, derives and `start` throw besides MethodErrors. Default: console.error. */
+    /**
+     * Told of what methods, derives and `start` throw besides MethodErrors, and of trouble that nobody asked for, such
+     * as a memory limit that is reached. Default: console.error.
+     */
     onError?: (error: unknown, where: string) => void;
 }
 
@@ -116,7 +119,8 @@ function printError(error: unknown, where: string): void {
 }
 
 function keyOf(params: object): string {
-    return String.fromCharCode(...pack(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1))));
+    const bytes = pack(Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
 /**
@@ -132,6 +136,8 @@ export class Host implements Disposable, AsyncDisposable {
     private isClosed = false;
     private failure: unknown;
     private readonly freeze: boolean;
+    /** @internal */
+    readonly report: (error: unknown, where: string) => void;
     private replicas = new Map<number, Replica>();
     private shared = new Map<string, Replica>();
     private calls = new Map<number, Pending>();
@@ -140,6 +146,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     constructor(private readonly options: HostOptions = {}) {
         this.freeze = options.freeze ?? platform().development;
+        this.report = options.onError ?? printError;
         const loaded = platform().load();
         if (loaded instanceof Promise) {
             this.ready = loaded.then((flat) => this.open(flat)).catch((error) => this.failed(error));
@@ -152,14 +159,15 @@ export class Host implements Disposable, AsyncDisposable {
 
     private open(flat: Flat): void {
         if (this.isClosed) throw closedError("host");
-        const { types = [], freeze: _, onError = printError, ...limits } = this.options;
+        const { types = [], freeze: _freeze, onError: _onError, ...limits } = this.options;
         const core = new Core(flat, limits);
         const pump = new Pump(
             core,
             (event) => this.handle(event),
             (event) => this.opened!.provider.polled(event),
+            this.report,
         );
-        this.opened = { core, pump, provider: new Provider(this, core, pump, this.freeze, onError) };
+        this.opened = { core, pump, provider: new Provider(this, core, pump, this.freeze, this.report) };
         forgottenHosts.register(this, core, core);
         try {
             for (const type of types) this.opened.provider.provide(type);

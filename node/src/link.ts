@@ -54,6 +54,8 @@ export type Dial = (events: TransportEvents, limit: number) => Transport;
 export interface LinkOwner {
     readonly core: Core;
     readonly pump: Pump;
+    /** Tell the program of what it cannot be thrown. */
+    report(error: unknown, where: string): void;
     forget(link: Link): void;
 }
 
@@ -183,13 +185,16 @@ export class Link {
     private carry(dial: (events: TransportEvents) => Transport): void {
         this.ending = false;
         let transport: Transport | undefined;
-        const isCurrent = () => transport !== undefined && transport === this.transport && !this.owner.core.closed;
+        const told = (step: () => void) => {
+            if (transport === undefined || transport !== this.transport || this.owner.core.closed) return;
+            this.attempt(step);
+        };
         const events: TransportEvents = {
-            opened: (codec) => isCurrent() && this.opened(codec),
-            received: (bytes, frame) => isCurrent() && this.received(bytes, frame),
-            tooLarge: () => isCurrent() && this.tooLarge(),
-            drained: () => isCurrent() && this.flush(),
-            gone: () => isCurrent() && this.gone(),
+            opened: (codec) => told(() => this.opened(codec)),
+            received: (bytes, frame) => told(() => this.received(bytes, frame)),
+            tooLarge: () => told(() => this.tooLarge()),
+            drained: () => told(() => this.flush()),
+            gone: () => told(() => this.gone()),
         };
         try {
             this.transport = transport = dial(events);
@@ -198,10 +203,20 @@ export class Link {
         }
     }
 
+    /** A step that the core may refuse, for want of memory: the transport is cut then. */
+    private attempt(step: () => void): void {
+        try {
+            step();
+        } catch (error) {
+            this.owner.report(error, `the link ${this.url}`);
+            this.transport?.abort();
+        }
+    }
+
     /** @internal Use a transport that the peer has opened. */
     accepted(dial: (events: TransportEvents) => Transport, codec: number): void {
         this.carry(dial);
-        this.opened(codec);
+        if (this.transport !== undefined) this.attempt(() => this.opened(codec));
     }
 
     private opened(codec: number): void {

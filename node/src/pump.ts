@@ -2,11 +2,20 @@
 
 import { completeEvent, type Core } from "./core.js";
 import { platform } from "./platform.js";
-import { EVENT_COMPUTE, EVENT_OBJECT, EventBuffer, NEVER, OBJECT_MADE, type HostEvent } from "./records.js";
+import {
+    ChordalError,
+    EVENT_COMPUTE,
+    EVENT_OBJECT,
+    EventBuffer,
+    NEVER,
+    OBJECT_MADE,
+    type HostEvent,
+} from "./records.js";
 
 const POLLS = 32; // of one turn, before others have theirs
 const TURNS = 64; // without a pause in which timers and sockets have theirs
 const BUFFER_SIZE = 16384;
+const AGAIN = 100; // milliseconds
 const LONGEST_WAIT = 2 ** 31 - 1; // of setTimeout
 
 interface Polled {
@@ -41,6 +50,7 @@ export class Pump {
         private core: Core,
         private handle: (event: HostEvent) => void,
         private polled: (event: HostEvent) => void,
+        private report: (error: unknown, where: string) => void,
     ) {}
 
     /** Something was done to the host: take a turn soon. */
@@ -60,8 +70,22 @@ export class Pump {
 
     private run = (): void => {
         this.scheduled = false;
-        if (!this.stopped) this.turn();
+        if (this.stopped) return;
+        try {
+            this.turn();
+        } catch (error) {
+            this.stumble(error);
+        }
     };
+
+    /** The core refused a turn, for want of memory: try again after a while. */
+    private stumble(error: unknown): void {
+        this.report(error, "the host");
+        if (this.stopped) return;
+        clearTimeout(this.timer);
+        this.timer = setTimeout(this.onTimer, AGAIN);
+        this.due = NEVER;
+    }
 
     private turn(): void {
         let polls = 0;
@@ -93,7 +117,8 @@ export class Pump {
         try {
             this.handle(event);
         } catch (error) {
-            rethrow(error);
+            if (error instanceof ChordalError) this.report(error, "the host");
+            else rethrow(error);
         }
     }
 

@@ -741,6 +741,23 @@ export function liveTests() {
         await provider.close();
     });
 
+    test("a memory limit that others reach ends no program", async () => {
+        const told = [];
+        const provider = new Host({ types: [Notes], memory_limit: 1 << 20, onError: (error) => told.push(error.name) });
+        const server = await provider.serve("ws://127.0.0.1:0");
+        const holder = connect(server.address, { backoff_first: 5, backoff_limit: 10 });
+        const notes = holder.get(Notes, { board: "a" });
+        await notes.live;
+        const outcomes = [];
+        for (let i = 0; i < 20; i++) outcomes.push(notes.add("x".repeat(200000)));
+        const settled = await Promise.allSettled(outcomes);
+        assert.ok(settled.some(({ status }) => status === "rejected"));
+        for (const { reason } of settled) assert.ok(reason === undefined || reason instanceof ChordalError, String(reason));
+        const other = connect(server.address);
+        assert.equal(await other.get(Notes, { board: "b" }).add("small"), 1);
+        await Promise.all([holder.close(), other.close(), provider.close()]);
+    });
+
     test("a host tells of itself", async () => {
         const host = new Host();
         await host.ready;
