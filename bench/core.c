@@ -1,174 +1,89 @@
-/* core.c: what the core costs: one row a case, as JSON lines: {"case", "unit", "median", "min", "max", "counts"}.
- * Arguments: a case's name to run alone (for callgrind), and its number of iterations. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* core.c: what the core costs. `core FOLDER BATCHES`: every case, a JSON object a line, with the time of one operation
+ * in each batch. `core FOLDER 0 CASE COUNT`: one case alone, COUNT operations inside of `operations`, for callgrind.
+ * FOLDER has the payloads. */
+#include <malloc.h>
 #include <time.h>
 
-#include "chordal.h"
+#include "world.h"
 
-#define TYPE                                                                                                           \
-    "{\"name\":\"notes\",\"members\":[{\"name\":\"list\",\"kind\":\"document\",\"initial\":{\"entries\":[]}},"         \
-    "{\"name\":\"ping\",\"kind\":\"method\"}]}"
+enum { BATCHES = 64, KEPT = 100 };
 
-typedef struct world {
-    chordal_host *provider, *consumer;
-    chordal_id link_p, link_c, object, reference, watch, call;
-    uint64_t results, frames, served;
-} world;
-
-static _Alignas(8) uint8_t buffer[1 << 20];
-
-static void fail(const char *what, int code) {
-    fprintf(stderr, "%s: %s\n", what, chordal_error_name(code));
-    exit(1);
-}
-#define OK(expression)                                                                                                 \
-    do {                                                                                                               \
-        int ok_code = (expression);                                                                                    \
-        if (ok_code < 0) fail(#expression, ok_code);                                                                   \
-    } while (0)
-
-static void handle(world *w, chordal_host *host, const chordal_record *r) {
-    const chordal_event_OBJECT *object = (const void *)r;
-    const chordal_event_CALL *call = (const void *)r;
-    const chordal_event_FRAME *frame = (const void *)r;
-    switch (r->kind) {
-    case CHORDAL_EVENT_OBJECT:
-        w->object = object->object;
-        break;
-    case CHORDAL_EVENT_CALL:
-        w->served++;
-        OK(chordal_call_answer(host, call->call, CHORDAL_FORMAT_PACKED, (const uint8_t *)"\xa4ping", 5, NULL));
-        break;
-    case CHORDAL_EVENT_RESULT:
-        w->results++;
-        break;
-    case CHORDAL_EVENT_FRAME:
-        w->frames++;
-        if (frame->ops.part) chordal_release(host, frame->ops.part);
-        break;
-    default:
-        break;
-    }
-}
-
-static size_t turn(world *w, chordal_host *host) {
-    size_t len, events = 0;
-    for (;;) {
-        OK(chordal_host_poll(host, 0, buffer, sizeof buffer, &len, NULL));
-        if (!len) return events;
-        for (size_t at = 0; at < len; events++) {
-            const chordal_record *r = (const void *)(buffer + at);
-            handle(w, host, r);
-            at += r->length;
-        }
-    }
-}
-
-static void settle(world *w) {
-    size_t frames = 0, events;
-    do {
-        if (w->consumer != w->provider)
-            OK(chordal_link_carry(w->provider, w->link_p, w->consumer, w->link_c, 0, &frames, NULL));
-        events = turn(w, w->provider);
-        if (w->consumer != w->provider) events += turn(w, w->consumer);
-    } while (frames || events);
-}
-
-static void hold(world *w) {
-    OK(chordal_reference_get(w->consumer, w->consumer == w->provider ? 0 : w->link_c, "notes", 5, 0, 0,
-                             CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2, &w->reference, NULL));
-}
-
-static void open_world(world *w, int linked, uint32_t codec) {
-    chordal_id type;
-    memset(w, 0, sizeof *w);
-    OK(chordal_host_open(NULL, &w->provider, NULL));
-    OK(chordal_type_provide(w->provider, (const uint8_t *)TYPE, strlen(TYPE), &type, NULL));
-    w->consumer = w->provider;
-    if (linked) {
-        OK(chordal_host_open(NULL, &w->consumer, NULL));
-        OK(chordal_link_open(w->provider, 0, &w->link_p, NULL));
-        OK(chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT, &w->link_c, NULL));
-        OK(chordal_link_up(w->provider, w->link_p, codec, 0, NULL));
-        OK(chordal_link_up(w->consumer, w->link_c, codec, 0, NULL));
-    }
-    hold(w);
-    settle(w);
-}
-
-static void close_world(world *w) {
-    chordal_release(w->consumer, w->reference);
-    chordal_release(w->consumer, w->watch);
-    chordal_release(w->provider, w->link_p);
-    chordal_release(w->consumer, w->link_c);
-    if (w->consumer != w->provider) chordal_host_close(w->consumer);
-    chordal_host_close(w->provider);
-}
-
-/* n notes of 80 characters. */
-static void fill(world *w, int n) {
-    chordal_transaction *t;
-    chordal_id ticket;
-    char json[256];
-    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
-    for (int i = 0; i < n; i++) {
-        snprintf(json, sizeof json, "{\"id\":\"note-%06d\",\"text\":\"%080d\",\"author\":\"author-1\",\"at\":17%08d}",
-                 i, i, i);
-        OK(chordal_transaction_set_json(t, w->object, 0, "/entries/-", json, NULL));
-    }
-    OK(chordal_transaction_commit(t, &ticket, NULL));
-    settle(w);
-}
-
-static void append(world *w, const char *path) {
-    chordal_transaction *t;
-    chordal_id ticket;
-    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
-    OK(chordal_transaction_append(t, w->object, 0, path, " tok", 4, NULL));
-    OK(chordal_transaction_commit(t, &ticket, NULL));
-}
+typedef struct bench_case {
+    const char *name;
+    uint32_t codec;
+    int watched, batch;
+    uint8_t **payload;
+    void (*once)(world *);
+    void (*restore)(world *, int batch); /* what a batch did, not timed */
+} bench_case;
 
 static void call_once(world *w) {
-    OK(chordal_call_start(w->consumer, w->reference, "ping", 4, CHORDAL_FORMAT_PACKED, (const uint8_t *)"\x91\xa4ping",
-                          6, 0, &w->call, NULL));
+    start_call(w);
     settle(w);
 }
 
-static void commit_once(world *w) {
-    append(w, "/entries/999/text");
-    turn(w, w->provider);
+static void token_once(world *w) {
+    append_token(w);
+    settle(w);
 }
 
-static void stream_once(world *w) {
-    append(w, "/entries/999/text");
+static void field_once(world *w) {
+    change_field(w);
+    settle(w);
+}
+
+static void item_once(world *w) {
+    append_item(w);
+    settle(w);
+}
+
+static void removal_once(world *w) {
+    remove_item(w);
     settle(w);
 }
 
 static void hold_once(world *w) {
+    hold(w, 0);
+    settle(w);
     chordal_release(w->consumer, w->reference);
-    hold(w);
+    w->reference = 0;
     settle(w);
 }
 
-typedef struct bench_case {
-    const char *name;
-    int linked, watched, batch;
-    uint32_t codec;
-    void (*once)(world *);
-} bench_case;
+static void restore_token(world *w, int batch) {
+    (void)batch;
+    commit_set(w, "/entries/999/text",
+               "\"as it was: eighty characters or so, which is what the text of a note has here\"");
+}
 
+static void restore_appended(world *w, int batch) {
+    splice(w, 1000, (uint64_t)batch);
+}
+
+static void restore_removed(world *w, int batch) {
+    while (batch-- > 0) append_item(w);
+}
+
+#define BINARY CHORDAL_CODEC_BINARY
+#define TEXT CHORDAL_CODEC_TEXT
 static const bench_case cases[] = {
-    {"local call", 0, 0, 1000, 0, call_once},
-    {"commit, no watch", 0, 0, 1000, 0, commit_once},
-    {"commit, watched", 0, 1, 1000, 0, commit_once},
-    {"call round trip, memory link, binary", 1, 0, 1000, CHORDAL_CODEC_BINARY, call_once},
-    {"call round trip, memory link, text", 1, 0, 1000, CHORDAL_CODEC_TEXT, call_once},
-    {"commit to frame, memory link, binary", 1, 1, 1000, CHORDAL_CODEC_BINARY, stream_once},
-    {"commit to frame, memory link, text", 1, 1, 1000, CHORDAL_CODEC_TEXT, stream_once},
-    {"hold to live, 1,000 notes, binary", 1, 0, 20, CHORDAL_CODEC_BINARY, hold_once},
-    {"hold to live, 1,000 notes, text", 1, 0, 20, CHORDAL_CODEC_TEXT, hold_once},
+    {"local call", 0, 0, 200, &payload_notes, call_once, NULL},
+    {"commit without a watch", 0, 0, 200, &payload_notes, token_once, restore_token},
+    {"commit with a watch", 0, 1, 200, &payload_notes, token_once, restore_token},
+    {"call round trip, binary", BINARY, 0, 200, &payload_notes, call_once, NULL},
+    {"call round trip, text", TEXT, 0, 200, &payload_notes, call_once, NULL},
+    {"commit to frame, token appended, binary", BINARY, 1, 200, &payload_notes, token_once, restore_token},
+    {"commit to frame, token appended, text", TEXT, 1, 200, &payload_notes, token_once, restore_token},
+    {"commit to frame, changed field, binary", BINARY, 1, 200, &payload_notes, field_once, NULL},
+    {"commit to frame, changed field, text", TEXT, 1, 200, &payload_notes, field_once, NULL},
+    {"commit to frame, appended item, binary", BINARY, 1, 100, &payload_notes, item_once, restore_appended},
+    {"commit to frame, appended item, text", TEXT, 1, 100, &payload_notes, item_once, restore_appended},
+    {"commit to frame, removed item, binary", BINARY, 1, 100, &payload_notes, removal_once, restore_removed},
+    {"commit to frame, removed item, text", TEXT, 1, 100, &payload_notes, removal_once, restore_removed},
+    {"hold to live, 1,000 notes, binary", BINARY, 0, 20, &payload_notes, hold_once, NULL},
+    {"hold to live, 1,000 notes, text", TEXT, 0, 20, &payload_notes, hold_once, NULL},
+    {"hold to live, 500 x 960 document, binary", BINARY, 0, 10, &payload_document, hold_once, NULL},
+    {"hold to live, 500 x 960 document, text", TEXT, 0, 10, &payload_document, hold_once, NULL},
 };
 
 static double now_us(void) {
@@ -177,53 +92,136 @@ static double now_us(void) {
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+static chordal_counters counters(const world *w) {
+    chordal_counters both, other;
+    OK(chordal_host_counters(w->provider, &both, sizeof both));
+    if (w->consumer == w->provider) return both;
+    OK(chordal_host_counters(w->consumer, &other, sizeof other));
+    both.messages_out += other.messages_out;
+    both.bytes_out += other.bytes_out;
+    both.allocations += other.allocations;
+    both.entries += other.entries;
+    return both;
+}
+
+__attribute__((noinline)) static void operations(world *w, const bench_case *c, int count) {
+    for (int i = 0; i < count; i++) c->once(w);
+}
+
+static void restore(world *w, const bench_case *c, int count) {
+    if (c->restore) c->restore(w, count);
+    settle(w);
 }
 
 static void prepare(world *w, const bench_case *c) {
-    chordal_id kept;
-    open_world(w, c->linked, c->codec);
-    OK(chordal_object_get(w->provider, "notes", 5, CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2, &kept, NULL));
-    fill(w, 1000);
+    open_world(w, c->codec);
+    get_object(w, 0, *c->payload);
+    if (c->once != hold_once) hold(w, 0);
+    settle(w);
     if (c->watched) OK(chordal_watch_open(w->consumer, w->reference, 0, 0, &w->watch, NULL));
     settle(w);
-    for (int i = 0; i < c->batch; i++) c->once(w);
+    operations(w, c, c->batch);
+    restore(w, c, c->batch);
 }
 
-static void measure(const bench_case *c) {
-    enum { ROUNDS = 15 };
-    double rounds[ROUNDS];
-    world w;
-    chordal_counters before, after;
-    prepare(&w, c);
-    OK(chordal_host_counters(w.provider, &before, sizeof before));
-    for (int r = 0; r < ROUNDS; r++) {
-        double start = now_us();
-        for (int i = 0; i < c->batch; i++) c->once(&w);
-        rounds[r] = (now_us() - start) / c->batch;
-    }
-    OK(chordal_host_counters(w.provider, &after, sizeof after));
-    qsort(rounds, ROUNDS, sizeof *rounds, by_value);
-    double n = (double)ROUNDS * c->batch;
-    printf("{\"case\": \"%s\", \"unit\": \"us\", \"median\": %.3f, \"min\": %.3f, \"max\": %.3f, "
-           "\"counts\": {\"messages\": %.2f, \"bytes\": %.1f, \"allocations\": %.1f, \"entries\": %.1f}}\n",
-           c->name, rounds[ROUNDS / 2], rounds[0], rounds[ROUNDS - 1],
-           (double)(after.messages_out - before.messages_out) / n, (double)(after.bytes_out - before.bytes_out) / n,
-           (double)(after.allocations - before.allocations) / n, (double)(after.entries - before.entries) / n);
+/* A row of the report begins: {… "samples": [ … ] */
+static void print_samples(const char *name, const char *system, const char *unit, const double *samples, int count) {
+    printf("{\"case\": \"%s\", \"system\": \"%s\", \"unit\": \"%s\", \"samples\": [", name, system, unit);
+    for (int i = 0; i < count; i++) printf("%s%.3f", i ? ", " : "", samples[i]);
+    printf("]");
+}
+
+static void print_counts(const chordal_counters *before, const chordal_counters *after, double n) {
+    printf(", \"bytes\": %.1f, \"counts\": {\"messages\": %.2f, \"allocations\": %.2f, \"entries\": %.2f}}\n",
+           (double)(after->bytes_out - before->bytes_out) / n, (double)(after->messages_out - before->messages_out) / n,
+           (double)(after->allocations - before->allocations) / n, (double)(after->entries - before->entries) / n);
     fflush(stdout);
+}
+
+static void measure(const bench_case *c, int batches) {
+    double samples[BATCHES];
+    world w;
+    chordal_counters before = {0}, after = {0};
+    prepare(&w, c);
+    for (int r = 0; r < batches; r++) {
+        before = counters(&w);
+        double start = now_us();
+        operations(&w, c, c->batch);
+        samples[r] = (now_us() - start) / c->batch;
+        after = counters(&w);
+        restore(&w, c, c->batch);
+    }
+    print_samples(c->name, "chordal", "us", samples, batches);
+    print_counts(&before, &after, c->batch);
     close_world(&w);
 }
 
+/* ---- memory: objects of 1,000 notes, each held once over a link ---- */
+
+static void measure_kept(void) {
+    world w;
+    chordal_counters c0, c1, p0, p1;
+    open_world(&w, BINARY);
+    for (int i = 0; i <= KEPT; i++) get_object(&w, i, payload_notes);
+    hold(&w, KEPT);
+    settle(&w);
+    OK(chordal_host_counters(w.consumer, &c0, sizeof c0));
+    OK(chordal_host_counters(w.provider, &p0, sizeof p0));
+    size_t heap = mallinfo2().uordblks;
+    for (int i = 0; i < KEPT; i++) {
+        hold(&w, i);
+        settle(&w);
+    }
+    heap = mallinfo2().uordblks - heap;
+    OK(chordal_host_counters(w.consumer, &c1, sizeof c1));
+    OK(chordal_host_counters(w.provider, &p1, sizeof p1));
+    double kept = (double)(c1.live_bytes - c0.live_bytes) / KEPT;
+    print_samples("bytes kept per replica, 1,000 notes", "chordal", "B", &kept, 1);
+    printf(
+        ", \"counts\": {\"core\": %.0f, \"native\": 0, \"provider\": %.0f, \"blocks\": %.0f, \"heap, both\": %.0f}}\n",
+        kept, (double)(p1.live_bytes - p0.live_bytes) / KEPT, (double)(c1.live_blocks - c0.live_blocks) / KEPT,
+        (double)heap / KEPT);
+    close_world(&w);
+}
+
+/* ---- the limit: the snapshot's bytes copied once ---- */
+
+static void measure_copy(const char *name, const uint8_t *text, int batches) {
+    enum { COPIES = 200 };
+    double samples[BATCHES];
+    size_t len = strlen((const char *)text);
+    uint8_t *copy = malloc(len);
+    if (!copy) fail("malloc", CHORDAL_E_NOMEM);
+    memcpy(copy, text, len);
+    for (int r = 0; r < batches; r++) {
+        double start = now_us();
+        for (int i = 0; i < COPIES; i++) {
+            memcpy(copy, text, len);
+            __asm__ volatile("" : : "r"(copy) : "memory");
+        }
+        samples[r] = (now_us() - start) / COPIES;
+    }
+    free(copy);
+    print_samples(name, "limit: memcpy", "us", samples, batches);
+    printf(", \"bytes\": %zu}\n", len);
+}
+
 int main(int argc, char **argv) {
+    if (argc < 3) return 2;
+    int batches = atoi(argv[2]);
+    read_payloads(argv[1]);
+    if (batches > BATCHES) batches = BATCHES;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (argc == 1) measure(&cases[i]);
-        if (argc < 2 || strcmp(argv[1], cases[i].name) != 0) continue;
         world w;
+        if (batches > 0) measure(&cases[i], batches);
+        if (argc < 5 || strcmp(argv[3], cases[i].name) != 0) continue;
         prepare(&w, &cases[i]);
-        for (int k = argc > 2 ? atoi(argv[2]) : 1; k > 0; k--) cases[i].once(&w);
+        operations(&w, &cases[i], atoi(argv[4]));
         close_world(&w);
     }
+    if (batches <= 0) return 0;
+    measure_kept();
+    measure_copy("hold to live, 1,000 notes, binary", payload_notes, batches);
+    measure_copy("hold to live, 500 x 960 document, binary", payload_document, batches);
     return 0;
 }
