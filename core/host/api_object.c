@@ -1,12 +1,6 @@
 /* api_object.c: the public functions on types, objects, computes and calls that are served. */
 #include "host/host.h"
 
-static void *find(chordal_host *host, chordal_id id, uint8_t kind, int *code, chordal_error *error) {
-    void *item = chordal__id_get(&host->runtime.ids, id, kind);
-    *code = item ? 0 : chordal__fail(error, CHORDAL_E_CLOSED, 0, "the id names nothing (any more)");
-    return item;
-}
-
 static int check_texts(const char *name, size_t name_len, const char *message, size_t message_len,
                        chordal_error *error) {
     int code = chordal__check_text(name, name_len, error);
@@ -41,7 +35,7 @@ int chordal_object_start(chordal_host *host, chordal_id id, const char *name, si
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     code = check_texts(name, name_len, message, message_len, error);
-    chordal__object *object = code < 0 ? NULL : find(host, id, CHORDAL__ID_OBJECT, &code, error);
+    chordal__object *object = code < 0 ? NULL : chordal__find(host, id, CHORDAL__ID_OBJECT, &code, error);
     if (object && (object->state != CHORDAL__OBJECT_STARTING || object->activating || !object->type->start))
         code = chordal__fail(error, CHORDAL_E_STATE, 0, "the object does not wait for its start");
     else if (object && name_len)
@@ -79,7 +73,7 @@ int chordal_object_get(chordal_host *host, const char *type, size_t type_len, ui
 int chordal_object_drop(chordal_host *host, chordal_id id, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__object *object = find(host, id, CHORDAL__ID_OBJECT, &code, error);
+    chordal__object *object = chordal__find(host, id, CHORDAL__ID_OBJECT, &code, error);
     if (object && !object->got) {
         code = chordal__fail(error, CHORDAL_E_STATE, 0, "the object was not got");
     } else if (object) {
@@ -92,13 +86,13 @@ int chordal_object_drop(chordal_host *host, chordal_id id, chordal_error *error)
 int chordal_object_retire(chordal_host *host, chordal_id id, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__object *object = find(host, id, CHORDAL__ID_OBJECT, &code, error);
+    chordal__object *object = chordal__find(host, id, CHORDAL__ID_OBJECT, &code, error);
     if (object) chordal__object_retire(object);
     return chordal__leave(host, code);
 }
 
 static chordal__node *head_of(chordal_host *host, chordal_id id, uint32_t member, int *code, chordal_error *error) {
-    chordal__object *object = find(host, id, CHORDAL__ID_OBJECT, code, error);
+    chordal__object *object = chordal__find(host, id, CHORDAL__ID_OBJECT, code, error);
     if (!object) return NULL;
     const chordal__members *members = object->type->members;
     if (member >= members->count || !members->is_state[member]) {
@@ -147,7 +141,7 @@ int chordal_compute_answer(chordal_host *host, chordal_id id, uint32_t format, c
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     chordal__node *node = NULL;
-    chordal__compute *compute = find(host, id, CHORDAL__ID_COMPUTE, &code, error);
+    chordal__compute *compute = chordal__find(host, id, CHORDAL__ID_COMPUTE, &code, error);
     if (compute) code = chordal__node_of(&host->runtime, format, value, value_len, &node, error);
     if (node) code = chordal__compute_answer(compute, node, error);
     chordal__node_unref(host->memory, node);
@@ -159,7 +153,7 @@ int chordal_compute_fail(chordal_host *host, chordal_id id, const char *name, si
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     code = check_texts(name, name_len, message, message_len, error);
-    chordal__compute *compute = code < 0 ? NULL : find(host, id, CHORDAL__ID_COMPUTE, &code, error);
+    chordal__compute *compute = code < 0 ? NULL : chordal__find(host, id, CHORDAL__ID_COMPUTE, &code, error);
     if (compute) chordal__compute_fail(compute, name, name_len, message, message_len);
     return chordal__leave(host, code);
 }
@@ -178,7 +172,7 @@ int chordal_call_answer(chordal_host *host, chordal_id id, uint32_t format, cons
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     chordal__body *body;
-    chordal__invocation *invocation = find(host, id, CHORDAL__ID_INVOCATION, &code, error);
+    chordal__invocation *invocation = chordal__find(host, id, CHORDAL__ID_INVOCATION, &code, error);
     if (invocation) code = value_body(host, format, value, value_len, &body, error);
     if (invocation && code == 0) chordal__invocation_answer(invocation, body, format == 0);
     return chordal__leave(host, code);
@@ -189,7 +183,7 @@ int chordal_call_fail(chordal_host *host, chordal_id id, const char *name, size_
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     code = check_texts(name, name_len, message, message_len, error);
-    chordal__invocation *invocation = code < 0 ? NULL : find(host, id, CHORDAL__ID_INVOCATION, &code, error);
+    chordal__invocation *invocation = code < 0 ? NULL : chordal__find(host, id, CHORDAL__ID_INVOCATION, &code, error);
     if (invocation) chordal__invocation_fail(invocation, CHORDAL_E_METHOD, name, name_len, message, message_len);
     return chordal__leave(host, code);
 }

@@ -1,18 +1,12 @@
 /* api_reference.c: the public functions on references, watches and calls made here. */
 #include "host/host.h"
 
-static void *find(chordal_host *host, chordal_id id, uint8_t kind, int *code, chordal_error *error) {
-    void *item = chordal__id_get(&host->runtime.ids, id, kind);
-    *code = item ? 0 : chordal__fail(error, CHORDAL_E_CLOSED, 0, "the id names nothing (any more)");
-    return item;
-}
-
 /* Where a reference leads: a link that was named, this host's own type, the first link that connects. */
 static int attach(chordal_host *host, chordal__reference *reference, chordal_id link_id, chordal_error *error) {
     chordal__type *type = chordal__type_find(&host->runtime, reference->type.data, reference->type.len);
     int code;
     if (link_id) {
-        chordal__link *link = find(host, link_id, CHORDAL__ID_LINK, &code, error);
+        chordal__link *link = chordal__find(host, link_id, CHORDAL__ID_LINK, &code, error);
         return link ? chordal__remote_attach(reference, link, error) : code;
     }
     if (type) return chordal__local_attach(reference, type, error);
@@ -52,7 +46,7 @@ int32_t chordal_reference_state(chordal_host *host, chordal_id id) {
 int chordal_reference_retry(chordal_host *host, chordal_id id, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__reference *reference = find(host, id, CHORDAL__ID_REFERENCE, &code, error);
+    chordal__reference *reference = chordal__find(host, id, CHORDAL__ID_REFERENCE, &code, error);
     if (reference && reference->state != CHORDAL_REFERENCE_FAILED)
         code = chordal__fail(error, CHORDAL_E_STATE, 0, "the reference has not failed");
     else if (reference && (code = reference->source->retry(reference)) < 0)
@@ -64,7 +58,7 @@ int chordal_reference_member(chordal_host *host, chordal_id id, const char *name
                              chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    const chordal__reference *reference = find(host, id, CHORDAL__ID_REFERENCE, &code, error);
+    const chordal__reference *reference = chordal__find(host, id, CHORDAL__ID_REFERENCE, &code, error);
     if (!reference) return chordal__leave(host, code);
     if (!reference->members)
         return chordal__leave(host, chordal__fail(error, CHORDAL_E_STATE, 0, "the reference was never live"));
@@ -78,7 +72,7 @@ int chordal_reference_value(chordal_host *host, chordal_id id, uint32_t member, 
                             chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    const chordal__reference *reference = find(host, id, CHORDAL__ID_REFERENCE, &code, error);
+    const chordal__reference *reference = chordal__find(host, id, CHORDAL__ID_REFERENCE, &code, error);
     if (!reference) return chordal__leave(host, code);
     if (reference->members && (member >= reference->members->count || !reference->members->is_state[member]))
         return chordal__leave(host, chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "no such document or derive"));
@@ -133,7 +127,7 @@ int chordal_call_start(chordal_host *host, chordal_id id, const char *method, si
     if (code < 0) return code;
     chordal__body *body;
     chordal__call *call;
-    chordal__reference *reference = find(host, id, CHORDAL__ID_REFERENCE, &code, error);
+    chordal__reference *reference = chordal__find(host, id, CHORDAL__ID_REFERENCE, &code, error);
     if (reference) code = chordal__check_text(method, method_len, error);
     if (code < 0) return chordal__leave(host, code);
     code = chordal__arguments_of(&host->runtime, format, arguments, arguments_len, &body, error);
@@ -149,7 +143,7 @@ int chordal_call_start(chordal_host *host, chordal_id id, const char *method, si
 int chordal_call_cancel(chordal_host *host, chordal_id id, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__call *call = find(host, id, CHORDAL__ID_CALL, &code, error);
+    chordal__call *call = chordal__find(host, id, CHORDAL__ID_CALL, &code, error);
     if (call) chordal__call_cancel(call);
     return chordal__leave(host, code);
 }

@@ -147,6 +147,12 @@ void chordal_release(chordal_host *host, chordal_id id) {
     if (chordal__id_release(ids, id) && chordal__ids_let_go(ids)) free_shell(host);
 }
 
+void *chordal__find(chordal_host *host, chordal_id id, uint8_t kind, int *code, chordal_error *error) {
+    void *item = chordal__id_get(&host->runtime.ids, id, kind);
+    *code = item ? 0 : chordal__fail(error, CHORDAL_E_CLOSED, 0, "the id names nothing (any more)");
+    return item;
+}
+
 int chordal__check_text(const char *text, size_t len, chordal_error *error) {
     size_t position;
     if (len > CHORDAL__TEXT_LIMIT) return chordal__fail(error, CHORDAL_E_SIZE, 0, "the text is too long");

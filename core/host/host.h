@@ -32,6 +32,8 @@ struct chordal_host {
  * host). */
 int chordal__enter(chordal_host *host, chordal_error *error);
 int chordal__leave(chordal_host *host, int code); /* passes the code on */
+/* What an id names; NULL with *code CLOSED. */
+void *chordal__find(chordal_host *host, chordal_id id, uint8_t kind, int *code, chordal_error *error);
 /* A name or words that may cross a link: valid UTF-8 of at most CHORDAL__TEXT_LIMIT bytes. UTF8, SIZE. */
 int chordal__check_text(const char *text, size_t len, chordal_error *error);
 
