@@ -97,6 +97,7 @@ STAGES = [
         c_programs("sanitize", "unit", "vectors", "model", "fault", "sim", "fuzz", "uv"),
     ),
     Stage("browser", FULL, ["native", "bindings", "wasm"], node_programs("tests/browser/*.test.mjs"), False),
+    Stage("bench", FULL, ["native", "bindings", "wasm"], python_programs("tests/bench/test_*.py"), False),
     Stage("interop", FULL, ["native", "bindings", "wasm"], python_programs("tests/interop/test_*.py"), False),
     Stage(
         "packages", FULL, ["native", "bindings", "wasm", "packages"], python_programs("tests/packages/test_*.py"), False

@@ -1,0 +1,163 @@
+"""./dev bench: every case in every runtime, beside its peers, in rounds A B … A B …; writes bench/report.json and
+docs/benchmarks.md. --quick: one short round, no peers, no instruction counts, into build/bench (a look whether it
+works)."""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+
+import cases
+import figures
+import page
+import payload
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
+VENV = WORK / "venv"
+ITERATIONS = 100  # of a case under callgrind
+ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, cwd=ROOT, env=ENVIRONMENT, **options)
+
+
+def rows_of(command):
+    """The rows that a program prints."""
+    done = run(*command, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def build(name):
+    """A C program of the bench, with the library as it is installed."""
+    library = ROOT / "build" / "release" / "libchordal.a"
+    source = BENCH / f"{name}.c"
+    flags = "-std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Werror".split()
+    run("gcc", *flags, "-I", "core/include", source, library, "-lsqlite3", "-lz", "-lm", "-o", WORK / name)
+
+
+def install_peers():
+    run(
+        "npm",
+        "ci",
+        "--prefix",
+        BENCH / "peers",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        stdout=subprocess.DEVNULL,
+    )
+    run(sys.executable, "-m", "venv", VENV)
+    run(VENV / "bin" / "python", "-m", "pip", "install", "-q", "-r", BENCH / "peers" / "requirements.txt")
+
+
+def programs(batches, peers):
+    """(runtime, command) of all that takes part in a round."""
+    node = ("node", "--expose-gc", BENCH / "node.mjs", WORK, batches)
+    yield "c", (WORK / "core", WORK, batches)
+    yield "node", (*node, "addon")
+    yield "wasm", (*node, "wasm")
+    yield "python", (sys.executable, BENCH / "python.py", WORK, batches)
+    if peers:
+        yield "node", ("node", BENCH / "peers" / "chord.mjs", WORK, batches)
+        yield "python", (VENV / "bin" / "python", BENCH / "peers" / "crdt.py", WORK, batches)
+
+
+def instructions(case):
+    """How many one operation of a C case takes."""
+    done = run(
+        *("valgrind", "--tool=callgrind", "--toggle-collect=operations*", "--callgrind-out-file=/dev/null"),
+        *(WORK / "core", WORK, 0, case, ITERATIONS),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return int(re.search(r"Collected : (\d+)", done.stderr).group(1)) // ITERATIONS
+
+
+def versions():
+    node = run("node", "--version", stdout=subprocess.PIPE, text=True).stdout.strip().removeprefix("v")
+    return {"node": node, "python": platform.python_version()}
+
+
+class Report:
+    def __init__(self):
+        self.rows = {}
+        header = (ROOT / "core" / "include" / "chordal" / "version.h").read_text()
+        self.version = re.search(r'CHORDAL_VERSION "([^"]+)"', header).group(1)
+
+    def add(self, runtime, row):
+        key = row["case"], runtime, row["system"]
+        kept = self.rows.setdefault(key, {**row, "samples": []})
+        kept["samples"] += row["samples"]
+        kept["counts"] = row.get("counts")
+
+    def entry(self, runtime, row):
+        samples = row["samples"]
+        counts = dict(row.get("counts") or {})
+        if row["case"].startswith("wire size"):
+            counts["budget"] = cases.budget(row["case"], counts["inside"])
+        return {
+            "case": row["case"],
+            "runtime": runtime,
+            "system": row["system"],
+            "version": row.get("version") or (self.version if row["system"] == "chordal" else None),
+            "payload": cases.words(row["case"])[0],
+            "unit": row["unit"],
+            "direction": "less",
+            "median": round(statistics.median(samples), 3),
+            "min": round(min(samples), 3),
+            "max": round(max(samples), 3),
+            "bytes": row.get("bytes"),
+            "instructions": row.get("instructions"),
+            "counts": counts or None,
+        }
+
+    def entries(self):
+        return [self.entry(runtime, row) for (_, runtime, _), row in self.rows.items()]
+
+
+def measure(rounds, batches, full):
+    report = Report()
+    for number in range(rounds):
+        for runtime, command in programs(batches, full):
+            print(f"round {number + 1} of {rounds}: {runtime} {pathlib.Path(command[0]).name}", flush=True)
+            for row in rows_of(command):
+                report.add(runtime, row)
+    if full:
+        for (case, runtime, system), row in report.rows.items():
+            if (runtime, system, row["unit"]) == ("c", "chordal", "us"):
+                row["instructions"] = instructions(case)
+    for row in rows_of((WORK / "wire", WORK)):
+        report.add("c", row)
+    for row in figures.rows():
+        report.add(None, row)
+    return report.entries()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench")
+    parser.add_argument("--quick", action="store_true", help="one short round, written to build/bench")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    payload.write(WORK)
+    build("core")
+    build("wire")
+    if not options.quick:
+        install_peers()
+    entries = measure(*((1, 1, False) if options.quick else (options.rounds, 5, True)))
+    reports, pages = (WORK, WORK) if options.quick else (BENCH, ROOT / "docs")
+    lines = ",\n".join(json.dumps(entry) for entry in entries)
+    (reports / "report.json").write_text(f"[\n{lines}\n]\n")
+    page.write(entries, pages, versions())
+    print(f"written: {reports / 'report.json'}, {pages / 'benchmarks.md'}")
+
+
+if __name__ == "__main__":
+    main()
