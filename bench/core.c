@@ -86,9 +86,9 @@ static const bench_case cases[] = {
     {"hold to live, 500 x 960 document, text", TEXT, 0, 10, &payload_document, hold_once, NULL},
 };
 
-static double now_us(void) {
+static double now_us(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
@@ -124,11 +124,16 @@ static void prepare(world *w, const bench_case *c) {
     restore(w, c, c->batch);
 }
 
+static void print_list(const char *name, const double *numbers, int count) {
+    printf(", \"%s\": [", name);
+    for (int i = 0; i < count; i++) printf("%s%.3f", i ? ", " : "", numbers[i]);
+    printf("]");
+}
+
 /* A row of the report begins: {… "samples": [ … ] */
 static void print_samples(const char *name, const char *system, const char *unit, const double *samples, int count) {
-    printf("{\"case\": \"%s\", \"system\": \"%s\", \"unit\": \"%s\", \"samples\": [", name, system, unit);
-    for (int i = 0; i < count; i++) printf("%s%.3f", i ? ", " : "", samples[i]);
-    printf("]");
+    printf("{\"case\": \"%s\", \"system\": \"%s\", \"unit\": \"%s\"", name, system, unit);
+    print_list("samples", samples, count);
 }
 
 static void print_counts(const chordal_counters *before, const chordal_counters *after, double n) {
@@ -139,19 +144,21 @@ static void print_counts(const chordal_counters *before, const chordal_counters 
 }
 
 static void measure(const bench_case *c, int batches) {
-    double samples[BATCHES];
+    double samples[BATCHES], processor[BATCHES];
     world w;
     chordal_counters before = {0}, after = {0};
     prepare(&w, c);
     for (int r = 0; r < batches; r++) {
         before = counters(&w);
-        double start = now_us();
+        double start = now_us(CLOCK_MONOTONIC), worked = now_us(CLOCK_PROCESS_CPUTIME_ID);
         operations(&w, c, c->batch);
-        samples[r] = (now_us() - start) / c->batch;
+        processor[r] = (now_us(CLOCK_PROCESS_CPUTIME_ID) - worked) / c->batch;
+        samples[r] = (now_us(CLOCK_MONOTONIC) - start) / c->batch;
         after = counters(&w);
         restore(&w, c, c->batch);
     }
     print_samples(c->name, "chordal", "us", samples, batches);
+    print_list("processor", processor, batches);
     print_counts(&before, &after, c->batch);
     close_world(&w);
 }
@@ -194,12 +201,12 @@ static void measure_copy(const char *name, const uint8_t *text, int batches) {
     if (!copy) fail("malloc", CHORDAL_E_NOMEM);
     memcpy(copy, text, len);
     for (int r = 0; r < batches; r++) {
-        double start = now_us();
+        double start = now_us(CLOCK_MONOTONIC);
         for (int i = 0; i < COPIES; i++) {
             memcpy(copy, text, len);
             __asm__ volatile("" : : "r"(copy) : "memory");
         }
-        samples[r] = (now_us() - start) / COPIES;
+        samples[r] = (now_us(CLOCK_MONOTONIC) - start) / COPIES;
     }
     free(copy);
     print_samples(name, "limit: memcpy", "us", samples, batches);

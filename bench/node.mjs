@@ -121,14 +121,17 @@ async function measure(name, { linked, payload, batch, watched, held = true, onc
     if (watched) await watch(world);
     else if (held) world.reference = await hold(world);
     const samples = [];
+    const processor = [];
     let before, after;
     for (let round = -WARM; round < batches; round++) {
         before = counters(world);
-        const start = performance.now();
+        const [start, worked] = [performance.now(), process.cpuUsage()];
         for (let i = 0; i < batch; i++) await once(world);
+        const { user, system } = process.cpuUsage(worked);
         const time = ((performance.now() - start) * 1000) / batch;
         after = counters(world);
         if (round >= 0) samples.push(time);
+        if (round >= 0) processor.push((user + system) / batch);
         await restore?.(world, batch);
         await pause();
     }
@@ -138,6 +141,7 @@ async function measure(name, { linked, payload, batch, watched, held = true, onc
         system: "chordal",
         unit: "us",
         samples,
+        processor,
         bytes: per("bytes_out"),
         counts: { messages: per("messages_out"), allocations: per("allocations"), entries: per("entries") },
     });

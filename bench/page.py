@@ -59,11 +59,15 @@ class Page:
             rows = []
             for entry in self.ordered([e for e in self.find(unit="us") if e["case"] == case]):
                 counts = entry["counts"] or {}
-                if "track" in counts:
-                    counts = {"entries": None, "allocations": None}
-                columns = [entry["bytes"], entry["instructions"], counts.get("entries"), counts.get("allocations")]
+                columns = [
+                    counts.get("processor"),
+                    entry["bytes"],
+                    entry["instructions"],
+                    counts.get("entries"),
+                    counts.get("allocations"),
+                ]
                 rows.append([self.who(entry), cell(entry), *map(number, columns)])
-            yield from table(["", "µs", "bytes", "instructions", "entries", "allocations"], rows)
+            yield from table(["", "µs", "processor", "bytes", "instructions", "entries", "allocations"], rows)
 
     def memory(self):
         rows = []

@@ -166,21 +166,24 @@ async def measure(case):
         await world.watch()
     elif case.held:
         await world.hold()
-    samples = []
+    samples, processor = [], []
     for batch in range(-WARM, BATCHES):
-        before, start = world.counters(), time.perf_counter()
+        before, start, worked = world.counters(), time.perf_counter(), time.process_time()
         for _ in range(case.batch):
             await case.once(world)
+        worked = (time.process_time() - worked) * 1e6 / case.batch
         duration = (time.perf_counter() - start) * 1e6 / case.batch
         after = world.counters()
         if batch >= 0:
             samples.append(duration)
+            processor.append(worked)
         if case.restore:
             await case.restore(world, case.batch)
         await asyncio.sleep(0)
     per = {name: round((after[name] - before[name]) / case.batch, 2) for name in before}
     counts = {"messages": per["messages_out"], "allocations": per["allocations"], "entries": per["entries"]}
-    report(case=case.name, system="chordal", unit="us", samples=samples, bytes=per["bytes_out"], counts=counts)
+    row = {"case": case.name, "system": "chordal", "unit": "us", "samples": samples, "processor": processor}
+    report(**row, bytes=per["bytes_out"], counts=counts)
     await world.close()
 
 

@@ -93,13 +93,16 @@ class Report:
 
     def add(self, runtime, row):
         key = row["case"], runtime, row["system"]
-        kept = self.rows.setdefault(key, {**row, "samples": []})
+        kept = self.rows.setdefault(key, {**row, "samples": [], "processor": []})
         kept["samples"] += row["samples"]
+        kept["processor"] += row.get("processor", [])
         kept["counts"] = row.get("counts")
 
     def entry(self, runtime, row):
         samples = row["samples"]
         counts = dict(row.get("counts") or {})
+        if row["processor"]:
+            counts["processor"] = round(statistics.median(row["processor"]), 3)
         if row["case"].startswith("wire size"):
             counts["budget"] = cases.budget(row["case"], counts["inside"])
         return {

@@ -56,15 +56,18 @@ for (const [name, batch, act, restore] of CASES) {
     const world = { tracker: track(read("notes.json")), encoder: encoder(), decoder: decoder(), replica: undefined };
     change(world, () => {}, [0, 0, 0, 0]); // the first is the whole value
     const samples = [];
+    const processor = [];
     let bytes, sums;
     for (let round = -WARM; round < batches; round++) {
         sums = [0, 0, 0, 0];
-        const start = performance.now();
+        const [start, worked] = [performance.now(), process.cpuUsage()];
         for (let i = 0; i < batch; i++) bytes = change(world, act, sums);
+        const { user, system } = process.cpuUsage(worked);
         if (round >= 0) samples.push(((performance.now() - start) * 1000) / batch);
+        if (round >= 0) processor.push((user + system) / batch);
         if (restore) change(world, (state) => restore(state, batch), [0, 0, 0, 0]);
     }
     const counts = Object.fromEntries(STEPS.map((step, i) => [step, Math.round((sums[i] / batch) * 100) / 100]));
     const row = { case: `commit to frame, ${name}, binary`, system: "@earendil-works/chord", version };
-    process.stdout.write(`${JSON.stringify({ ...row, unit: "us", samples, bytes, counts })}\n`);
+    process.stdout.write(`${JSON.stringify({ ...row, unit: "us", samples, processor, bytes, counts })}\n`);
 }

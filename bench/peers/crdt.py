@@ -74,13 +74,14 @@ class Pair:
 
 def measure(name, batch, change, restore=None):
     pair = Pair()
-    samples = []
+    samples, processor = [], []
     for number in range(-WARM, BATCHES):
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         for _ in range(batch):
             size = pair.once(change)
         if number >= 0:
             samples.append((time.perf_counter() - start) * 1e6 / batch)
+            processor.append((time.process_time() - worked) * 1e6 / batch)
         if restore:
             pair.once(lambda entries: restore(entries, batch))
     assert pair.seen >= (WARM + BATCHES) * batch
@@ -89,7 +90,7 @@ def measure(name, batch, change, restore=None):
         "system": "pycrdt",
         "version": importlib.metadata.version("pycrdt"),
     }
-    print(json.dumps({**row, "unit": "us", "samples": samples, "bytes": size}), flush=True)
+    print(json.dumps({**row, "unit": "us", "samples": samples, "processor": processor, "bytes": size}), flush=True)
 
 
 measure("token appended", 200, token, restore_token)
