@@ -363,7 +363,8 @@ static void skip_fields(text_reader *reader) {
 /* Texts grow while they are read: their addresses are known only now. */
 static void place_texts(text_reader *reader) {
     for (size_t i = 0; i < 2; i++) {
-        if (reader->unescaped[i]) reader->out->texts[i].data = reader->codec->texts.data + reader->offsets[i];
+        if (reader->unescaped[i] && reader->codec->texts.data) /* there is none while all are empty */
+            reader->out->texts[i].data = reader->codec->texts.data + reader->offsets[i];
     }
 }
 

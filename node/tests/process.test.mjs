@@ -199,6 +199,7 @@ test("without an addon the WebAssembly core is used, with a warning", async () =
     const root = fileURLToPath(new URL("../../", import.meta.url));
     const folder = mkdtempSync(join(tmpdir(), "chordal-"));
     for (const part of ["node/dist", "wasm"]) cpSync(join(root, part), join(folder, part), { recursive: true });
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     const program = start.replace(entry, `file://${folder}/node/dist/node.js`);
     const child = spawn(process.execPath, [

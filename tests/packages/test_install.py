@@ -46,7 +46,7 @@ def test_tool(prefix):
 def test_cmake(prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version="0.1"))
     (tmp_path / "program.c").write_text(PROGRAM)
-    run("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}", folder=tmp_path)
+    run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", folder=tmp_path)
     run("cmake", "--build", "build", folder=tmp_path)
     run("build/program", folder=tmp_path)
 

@@ -69,7 +69,7 @@ static void edit_at_random(uint64_t seed, size_t longest, int rounds) {
         if (next_random(&state) % 3) {
             size_t before = text.count, count = next_random(&state) % (next_random(&state) % 10 ? 9 : longest), len;
             for (size_t i = 0; i < count; i++) put_unit(&text, random_unit(&state));
-            uint8_t *bytes = text_of(text.items + before, count, &len);
+            uint8_t *bytes = text_of(count ? text.items + before : NULL, count, &len);
             node = append(memory, node, bytes, len);
             free(bytes);
         } else {
