@@ -11,7 +11,8 @@ const batches = Number(batchesText);
 const read = (name) => readFileSync(join(folder, name), "utf8");
 const text = { notes: read("notes.json"), document: read("document.json"), item: read("item.json") };
 const KEPT = Math.min(100, batches * 20);
-const WARM = batches > 1 ? 8 : 1; // batches before those that count
+// Batches before those that count: V8 compiles what it has seen often, beside the program.
+const warm = (batch) => (batches === 1 ? 1 : batch < 100 ? 8 : 25);
 
 const Notes = type("notes", {
     params: ["board"],
@@ -123,7 +124,7 @@ async function measure(name, { linked, payload, batch, watched, held = true, onc
     const samples = [];
     const processor = [];
     let before, after;
-    for (let round = -WARM; round < batches; round++) {
+    for (let round = -warm(batch); round < batches; round++) {
         before = counters(world);
         const [start, worked] = [performance.now(), process.cpuUsage()];
         for (let i = 0; i < batch; i++) await once(world);
@@ -201,7 +202,7 @@ function measureJson(name, json) {
     ];
     for (const [system, once] of limits) {
         const samples = [];
-        for (let round = -WARM; round < batches; round++) {
+        for (let round = -warm(1); round < batches; round++) {
             const start = performance.now();
             for (let i = 0; i < 20; i++) once();
             if (round >= 0) samples.push(((performance.now() - start) * 1000) / 20);

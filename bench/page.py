@@ -48,7 +48,7 @@ class Page:
         runtime = LABELS[entry["runtime"]]
         if entry["system"] == "chordal":
             return runtime
-        return f"{runtime}: {entry['system']} {entry['version'] or ''}".rstrip()
+        return f"{runtime.split(',')[0]}: {entry['system']} {entry['version'] or ''}".rstrip()
 
     def ordered(self, entries):
         return sorted(entries, key=lambda entry: (RUNTIMES.index(entry["runtime"]), entry["system"] != "chordal"))

@@ -11,7 +11,7 @@ const [folder, batchesText] = process.argv.slice(2);
 const batches = Number(batchesText);
 const read = (name) => JSON.parse(readFileSync(join(folder, name), "utf8"));
 const version = createRequire(import.meta.url)("@earendil-works/chord/package.json").version;
-const WARM = batches > 1 ? 8 : 1;
+const WARM = batches > 1 ? 25 : 1;
 
 const toBytes = new TextEncoder();
 const toText = new TextDecoder();
