@@ -1,10 +1,10 @@
 /* build.c: a sink that makes nodes from the events of a reader.
  *
  * Values wait on one stack until their container closes. Short strings that lie in the input are not even copied until
- * then: a small container and its short strings are laid into one block. The keys of an object are first compared with
- * the shape of the last object that closed at the same depth; while they agree, nothing is kept, hashed or checked for
- * doubles. Otherwise they are listed, and the shape is looked for among the last ones when the object closes. Beyond
- * FLAT_MAX members the values are entries of their own. */
+ * then: a small container and its short strings are laid side by side into a lodge. The keys of an object are first
+ * compared with the shape of the last object that closed at the same depth; while they agree, nothing is kept, hashed
+ * or checked for doubles. Otherwise they are listed, and the shape is looked for among the last ones when the object
+ * closes. Beyond FLAT_MAX members the values are entries of their own. */
 #include "value/node.h"
 
 enum { ARRAY, SHAPED, LISTED, ENTRIES };
@@ -24,8 +24,8 @@ typedef struct waiting {
 } waiting;
 #define WAITING 0xe
 
-#define WAIT_MAX 256   /* bytes of a string that waits */
-#define LODGE_MAX 1024 /* bytes of strings in a lodge: what one of its lodgers may keep alive */
+#define WAIT_MAX 256    /* bytes of a string that waits */
+#define LODGED_MAX 1024 /* bytes of strings that are laid beside their container */
 #define BY_DEPTH 16
 #define BY_KEYS 32
 
@@ -40,6 +40,7 @@ typedef struct builder {
     row values, texts, frames, keys;
     frame *top;           /* NULL: none is open */
     chordal__arena arena; /* keys that do not lie in the input */
+    chordal__lodging lodging;
     bool has_shapes;
     chordal__node *by_depth[BY_DEPTH], *by_keys[BY_KEYS];
     chordal__node *first_values[64];
@@ -127,12 +128,23 @@ static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsi
     frame *top = build->top;
     size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
     if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->mode == ENTRIES ||
-        top->lodging + lodger_size(len) > LODGE_MAX)
+        top->lodging + lodger_size(len) > LODGED_MAX)
         return put_value(build, chordal__string_new(sink->memory, utf8, len, units));
     if (!make_room(build, &build->texts)) return CHORDAL_E_NOMEM;
     ((waiting *)build->texts.items)[build->texts.count] = (waiting){utf8, (uint32_t)len, (uint32_t)units};
     top->lodging = (uint16_t)(top->lodging + lodger_size(len));
     return push(build, (chordal__node *)((uintptr_t)build->texts.count++ << 4 | WAITING));
+}
+
+/* Lay a text down at `at` in the open lodge. */
+static chordal__node *lodge_text(chordal__lodge *lodge, uint8_t *at, const waiting *from) {
+    chordal__text *made = (chordal__text *)(void *)at;
+    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, chordal__lodge_place(lodge, at));
+    made->bytes = (uint16_t)from->len;
+    made->units = (uint16_t)from->units;
+    if (from->len) memcpy(made->data, from->data, from->len);
+    lodge->live++;
+    return &made->head;
 }
 
 /* Make nodes of the strings that wait on the stack from `start` on. */
@@ -141,15 +153,29 @@ static bool end_waiting(builder *build, size_t start) {
     for (size_t i = start; i < build->values.count; i++) {
         if (!is_waiting(values[i])) continue;
         const waiting *text = waiting_of(build, values[i]);
-        chordal__node *node = chordal__text_new(build->sink.memory, text->data, text->len, text->units);
-        if (!node) return false;
-        values[i] = node;
+        uint8_t *at = chordal__lodge_take(&build->lodging, lodger_size(text->len), SIZE_MAX);
+        if (!at) return false;
+        values[i] = lodge_text(build->lodging.open, at, text);
     }
     return true;
 }
 
+static chordal__node *lodge_number(builder *build, const chordal__number *number) {
+    uint8_t *at = chordal__lodge_take(&build->lodging, sizeof(chordal__scalar), build->sink.left);
+    if (!at) return NULL;
+    chordal__scalar *made = (chordal__scalar *)(void *)at;
+    chordal__lodge *lodge = build->lodging.open;
+    chordal__head_init(&made->head, number->kind, CHORDAL__LODGED, chordal__lodge_place(lodge, at));
+    memcpy(&made->as, &number->as, sizeof made->as);
+    lodge->live++;
+    return &made->head;
+}
+
 static int put_number(chordal__sink *sink, const chordal__number *number) {
-    return put_value(builder_of(sink), chordal__node_number(sink->memory, number));
+    builder *build = builder_of(sink);
+    if (number->kind == CHORDAL_KIND_INTEGER || !build->top)
+        return put_value(build, chordal__node_number(sink->memory, number));
+    return put_value(build, lodge_number(build, number));
 }
 
 static int put_constant(chordal__sink *sink, unsigned kind) {
@@ -244,31 +270,28 @@ static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags)
 
 /* ---- flat containers ---- */
 
-static chordal__node *lodge(chordal__lodge *lodge, size_t *at, const waiting *from) {
-    chordal__text *made = (chordal__text *)(void *)((uint8_t *)lodge + *at);
-    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, (unsigned)(*at / 4));
-    made->bytes = (uint16_t)from->len;
-    made->units = (uint16_t)from->units;
-    if (from->len) memcpy(made->data, from->data, from->len);
-    *at += lodger_size(from->len);
-    lodge->live++;
-    return (chordal__node *)made;
-}
-
 /* The values of a frame are taken by a new flat container, behind `first` slots; NULL: no memory. */
 static chordal__group *take_flat(builder *build, const frame *top, unsigned kind, unsigned first) {
     size_t count = build->values.count - top->start;
-    size_t at = sizeof(chordal__lodge) + sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
-    chordal__lodge *block = chordal__allocate(build->sink.memory, at + top->lodging);
-    if (!block) return NULL;
-    *block = (chordal__lodge){.live = 1, .size = (uint32_t)(at + top->lodging)};
-    chordal__group *group = (chordal__group *)(void *)(block + 1);
+    size_t size = sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
+    uint8_t *at = chordal__lodge_take(&build->lodging, size + top->lodging, build->sink.left);
+    if (!at) return NULL;
+    chordal__lodge *lodge = build->lodging.open;
+    chordal__group *group = (chordal__group *)(void *)at;
     chordal__head_init(&group->head, kind, CHORDAL__LODGED, 1);
-    group->count = group->capacity = (uint32_t)count + first;
+    group->count = (uint32_t)count + first;
+    group->capacity = (uint16_t)group->count;
+    group->place = (uint16_t)chordal__lodge_place(lodge, at);
+    lodge->live++;
+    at += size;
     chordal__node **from = values_of(build) + top->start;
     for (size_t i = 0; i < count; i++) {
         chordal__node *node = from[i];
-        if (is_waiting(node)) node = lodge(block, &at, waiting_of(build, node));
+        if (is_waiting(node)) {
+            const waiting *text = waiting_of(build, node);
+            node = lodge_text(lodge, at, text);
+            at += lodger_size(text->len);
+        }
         group->slots[first + i] = node;
         chordal__deepen(&group->head, node);
     }
@@ -436,6 +459,7 @@ static void begin(builder *build, chordal__memory *memory) {
                 sizeof build->first_frames / sizeof *build->first_frames);
     begin_stack(build, &build->keys, sizeof *build->first_keys, sizeof build->first_keys / sizeof *build->first_keys);
     chordal__arena_init(&build->arena, memory);
+    build->lodging = (chordal__lodging){.memory = memory};
     build->has_shapes = false;
     build->top = NULL;
 }
@@ -450,6 +474,7 @@ static void end(builder *build) {
     for (size_t i = 0; build->has_shapes && i < BY_KEYS; i++)
         if (build->by_keys[i]) chordal__node_unref(memory, build->by_keys[i]);
     chordal__arena_dispose(&build->arena);
+    chordal__lodge_end(&build->lodging);
     end_stack(build, &build->values);
     end_stack(build, &build->texts);
     end_stack(build, &build->frames);

@@ -1,5 +1,5 @@
 /* json_read.c: JSON text to events, strict, without recursion. */
-#include "value/node.h"
+#include "value/scan.h"
 
 typedef struct json {
     const uint8_t *data, *at, *end;
@@ -45,37 +45,10 @@ static inline bool take_byte(json *j, uint8_t byte) {
 
 /* ---- strings ---- */
 
-#define EACH UINT64_C(0x0101010101010101)
-
-/* Whether a word has a quote, a backslash, a control or a byte that is not ASCII; exact up to the first of them. */
-static inline uint64_t special_in(uint64_t word) {
-    uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\';
-    return ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH) | word) & EACH * 0x80;
-}
-
-/* The index of the first marked byte of a word as it lies in memory. */
-static inline unsigned first_marked(uint64_t marks) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return (unsigned)__builtin_ctzll(marks) / 8;
-#else
-    return (unsigned)__builtin_clzll(marks) / 8;
-#endif
-}
-
-/* The first byte that does not stand for itself or is not ASCII. */
-static inline const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
-    for (; end - at >= 8; at += 8) {
-        uint64_t marks = special_in(chordal__load8(at));
-        if (marks) return at + first_marked(marks);
-    }
-    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
-    return at;
-}
-
 /* The first byte that does not stand for itself; bytes beyond ASCII are stepped over. */
 static const uint8_t *skip_text(const uint8_t *at, const uint8_t *end, bool *ascii) {
     for (;;) {
-        at = skip_plain(at, end);
+        at = chordal__skip_plain(at, end);
         if (at == end || *at < 0x80) return at;
         *ascii = false;
         while (at < end && *at >= 0x80) at++;
@@ -192,23 +165,39 @@ static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, siz
     return 0;
 }
 
-/* The string behind the quote at j->at; it lies in the input or in the scratch. */
-static inline int read_string(json *j, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
+/* A string with bytes beyond ASCII, with escapes or with a fault; `at` is the first of these. */
+static int read_other_string(json *j, const uint8_t *at, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
     const uint8_t *from = j->at + 1;
     bool ascii = true;
-    const uint8_t *at = skip_text(from, j->end, &ascii);
-    if (at < j->end && *at == '"' && (ascii || chordal__utf_valid(from, (size_t)(at - from), NULL))) {
-        *out = from;
-        *out_len = (size_t)(at - from);
-        *out_flags = CHORDAL__STABLE | (ascii ? CHORDAL__ASCII : 0);
-        j->at = at + 1;
-        return 0;
-    }
+    at = skip_text(at, j->end, &ascii);
     *out_flags = 0;
-    return read_hard_string(j, from, out, out_len);
+    if (at == j->end || *at != '"' || !chordal__utf_valid(from, (size_t)(at - from), NULL))
+        return read_hard_string(j, from, out, out_len);
+    *out = from;
+    *out_len = (size_t)(at - from);
+    *out_flags = CHORDAL__STABLE;
+    j->at = at + 1;
+    return 0;
+}
+
+/* The string behind the quote at j->at; it lies in the input or in the scratch. */
+static inline int read_string(json *j, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
+    const uint8_t *from = j->at + 1, *at = chordal__skip_plain(from, j->end);
+    if (at == j->end || *at != '"') return read_other_string(j, at, out, out_len, out_flags);
+    *out = from;
+    *out_len = (size_t)(at - from);
+    *out_flags = CHORDAL__STABLE | CHORDAL__ASCII;
+    j->at = at + 1;
+    return 0;
 }
 
 /* ---- scalars ---- */
+
+/* A value takes about half as many bytes again as its text. */
+static inline void tell_left(json *j) {
+    size_t left = (size_t)(j->end - j->at);
+    j->sink->left = left + left / 2;
+}
 
 static int read_any_number(json *j) {
     chordal__number number;
@@ -224,6 +213,7 @@ static int read_any_number(json *j) {
     if (len == 0) return code;
     j->at += len;
     if (j->at == j->end && j->short_code == CHORDAL_E_SIZE) return j->short_code;
+    tell_left(j);
     return j->sink->calls->number(j->sink, &number);
 }
 
@@ -231,26 +221,30 @@ static inline bool is_digit(uint8_t byte) {
     return byte >= '0' && byte <= '9';
 }
 
-/* The number of eight digits, or more than that many can tell. */
-static inline uint64_t read_eight(const uint8_t *at) {
+/* Take up to eight digits at once into *value; where they end. Each step joins neighbours. */
+static inline const uint8_t *take_digits(const uint8_t *at, uint64_t *value) {
+    static const uint32_t powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t word = 0;
     for (unsigned i = 0; i < 8; i++) word |= (uint64_t)at[i] << 8 * i;
-    uint64_t digits = word - EACH * '0';
-    if ((digits | (digits + EACH * (0x7f - 9))) & EACH * 0x80) return UINT64_MAX;
+    uint64_t digits = word - CHORDAL__EACH * '0';
+    uint64_t others = (digits | (digits + CHORDAL__EACH * (0x7f - 9))) & CHORDAL__EACH * 0x80;
+    unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+    if (count == 0) return at;
+    digits <<= 64 - 8 * count;
     digits = digits * 10 + (digits >> 8);
-    return ((digits & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
-            (digits >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
-           32;
+    digits = ((digits & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
+              (digits >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001)) >>
+             32;
+    *value = *value * powers[count] + digits;
+    return at + count;
 }
 
 /* Integers of up to 18 digits are read here, as they are most numbers. */
 static int read_number(json *j) {
     const uint8_t *at = j->at + (*j->at == '-'), *first = at;
-    uint64_t value = 0, eight;
-    if (j->end - at > 8 && (eight = read_eight(at)) != UINT64_MAX) {
-        value = eight;
-        at += 8;
-    }
+    uint64_t value = 0;
+    if (j->end - at > 8) at = take_digits(at, &value);
+    if (at - first == 8 && j->end - at > 8) at = take_digits(at, &value);
     while (at < j->end && is_digit(*at) && at - first < 19) value = value * 10 + (uint64_t)(*at++ - '0');
     size_t digits = (size_t)(at - first);
     bool plain = digits && digits < 19 && at < j->end && *at != '.' && (*at | 0x20) != 'e';
@@ -290,16 +284,21 @@ static int open_container(json *j, bool object) {
 
 static int close_container(json *j) {
     if (--j->depth) j->object = j->objects[(j->depth - 1) / 8] >> (j->depth - 1) % 8 & 1;
+    tell_left(j);
     return j->sink->calls->close(j->sink);
 }
 
-/* Step over the key at j->at, a quote, if it is the one that the sink expects. */
-static inline bool skip_expected(json *j) {
+/* Step over `before`, which stands in front of a key and ends with its quote, the key that the sink expects and the
+ * colon, if just these come. */
+static inline bool skip_expected(json *j, const char *before, size_t before_len) {
     chordal__key key;
-    if (!chordal__sink_expects(j->sink, &key) || (size_t)(j->end - j->at) < key.len + 2) return false;
-    if (j->at[key.len + 1] != '"' || !chordal__same_bytes(j->at + 1, key.data, key.len)) return false;
+    const uint8_t *at = j->at;
+    if (!chordal__sink_expects(j->sink, &key) || (size_t)(j->end - at) < before_len + key.len + 2) return false;
+    if (memcmp(at, before, before_len) != 0) return false;
+    at += before_len;
+    if (memcmp(at + key.len, "\":", 2) != 0 || !chordal__same_bytes(at, key.data, key.len)) return false;
     j->sink->agreed++;
-    j->at += key.len + 2;
+    j->at = at + key.len + 2;
     return true;
 }
 
@@ -313,7 +312,8 @@ static int read_any_key(json *j) {
 static int read_key(json *j) {
     skip_space(j);
     if (j->at == j->end || *j->at != '"') return fail_here(j);
-    int code = skip_expected(j) ? 0 : read_any_key(j);
+    if (skip_expected(j, "\"", 1)) return 0;
+    int code = read_any_key(j);
     if (code) return code;
     return take_byte(j, ':') ? 0 : fail_here(j);
 }
@@ -343,7 +343,8 @@ static int read_value(json *j, bool *out_open) {
 
 /* Behind a value or, with `opened`, behind an opening bracket: close what ends here and stand before the next value.
  * At depth 0 all is read. */
-static int read_between(json *j, bool opened) {
+static inline int read_between(json *j, bool opened) {
+    if (opened ? skip_expected(j, "\"", 1) : skip_expected(j, ",\"", 2)) return 0;
     while (j->depth) {
         if (!opened && take_byte(j, ',')) return j->object ? read_key(j) : 0;
         if (!take_byte(j, j->object ? '}' : ']')) {

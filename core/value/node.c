@@ -18,7 +18,8 @@ chordal__group *chordal__group_new(chordal__memory *memory, unsigned kind, unsig
     if (!group) return NULL;
     chordal__head_init(&group->head, kind, form, 1);
     group->count = 0;
-    group->capacity = capacity;
+    group->capacity = (uint16_t)capacity;
+    group->place = 0;
     return group;
 }
 
@@ -39,14 +40,9 @@ chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__grou
     return copy;
 }
 
-static void leave_lodge(chordal__memory *memory, void *block) {
-    chordal__lodge *lodge = block;
-    if (--lodge->live == 0) chordal__release(memory, lodge, lodge->size);
-}
-
-/* The group is the first lodger, right behind the head. */
-static void *lodge_of_group(chordal__group *group) {
-    return (uint8_t *)group - sizeof(chordal__lodge);
+static chordal__lodge *lodge_of(chordal__node *node) {
+    size_t place = node->kind < CHORDAL_KIND_ARRAY ? node->extent : chordal__group_of(node)->place;
+    return (chordal__lodge *)(void *)((uint8_t *)node - 4 * place);
 }
 
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity) {
@@ -60,9 +56,9 @@ chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *g
         group->head.extent = lodger->head.extent;
         group->count = lodger->count;
         memcpy(group->slots, lodger->slots, lodger->count * sizeof *lodger->slots);
-        leave_lodge(memory, lodge_of_group(lodger));
+        chordal__lodge_leave(memory, lodge_of(&lodger->head));
     }
-    if (group) group->capacity = capacity;
+    if (group) group->capacity = (uint16_t)capacity;
     return group;
 }
 
@@ -115,10 +111,8 @@ static size_t size_of(const chordal__node *node) {
 static void release(chordal__memory *memory, chordal__node *node) {
     if (node->form != CHORDAL__LODGED || node->kind > CHORDAL_KIND_OBJECT)
         chordal__release(memory, node, size_of(node));
-    else if (node->kind == CHORDAL_KIND_STRING)
-        leave_lodge(memory, (uint32_t *)(void *)node - node->extent);
     else
-        leave_lodge(memory, lodge_of_group(chordal__group_of(node)));
+        chordal__lodge_leave(memory, lodge_of(node));
 }
 
 /* The first slot of a node that has any. */

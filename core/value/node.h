@@ -3,8 +3,8 @@
  * Null, booleans and small integers are no blocks: they are the pointer itself, told by its low bits. Every other node
  * is counted. A container is a group: a row of slots that own what they point to. Small arrays and objects are one
  * group; larger ones, and long strings, are a tree of chunks (tree.c). Besides values there are three kinds of nodes
- * that only containers own: shapes, entries and chunks. A reader lays a small container and its short strings into one
- * block, a lodge, which is given back when all of its lodgers are gone. */
+ * that only containers own: shapes, entries and chunks. A reader lays small containers, short strings and numbers that
+ * follow each other into one block, a lodge, which is given back when all of its lodgers are gone (lodge.c). */
 #ifndef CHORDAL_CORE_VALUE_NODE_H
 #define CHORDAL_CORE_VALUE_NODE_H
 
@@ -27,7 +27,8 @@ struct chordal__node {
     uint32_t references;
     uint8_t kind;
     uint8_t form;
-    uint16_t extent; /* nesting of a container; of a flat string its room in bytes, or its place in words in a lodge */
+    uint16_t extent; /* nesting of a container; of a flat string its room in bytes; of a string or number in a lodge
+                      * its place there in words of 4 bytes */
 };
 
 typedef struct chordal__scalar {
@@ -58,7 +59,7 @@ typedef struct chordal__key {
 } chordal__key;
 
 typedef struct chordal__lodge {
-    uint32_t live, size; /* lodgers, bytes */
+    uint32_t live, size; /* lodgers, and 1 while more may come; bytes */
 } chordal__lodge;
 
 typedef struct chordal__entry {
@@ -72,7 +73,8 @@ typedef struct chordal__entry {
 /* Flat arrays: slots are the items. Flat objects: slot 0 is the shape (NULL when empty), the values follow. */
 typedef struct chordal__group {
     chordal__node head;
-    uint32_t count, capacity; /* slots */
+    uint32_t count;           /* slots */
+    uint16_t capacity, place; /* slots; where it is in a lodge, as a string's extent */
     chordal__node *slots[];
 } chordal__group;
 
@@ -147,6 +149,21 @@ chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *g
 chordal__node *chordal__edit_begin(chordal__memory *memory, chordal__node *node);
 chordal__node *chordal__edit_end(chordal__memory *memory, chordal__node *node, chordal__node *work, bool done,
                                  chordal__node **still);
+
+/* ---- lodge.c ---- */
+typedef struct chordal__lodging {
+    chordal__memory *memory;
+    chordal__lodge *open; /* NULL: none yet */
+    size_t used, total;   /* bytes of the open one that are taken, and of all */
+} chordal__lodging;
+/* Room for lodgers, 8-byte aligned, in lodging->open, whose `live` the caller adds to. `left`: about how many bytes
+ * will be asked for besides. NULL: no memory. */
+uint8_t *chordal__lodge_take(chordal__lodging *lodging, size_t size, size_t left);
+void chordal__lodge_end(chordal__lodging *lodging); /* no more lodgers come */
+void chordal__lodge_leave(chordal__memory *memory, chordal__lodge *lodge);
+static inline unsigned chordal__lodge_place(const chordal__lodge *lodge, const void *lodger) {
+    return (unsigned)((size_t)((const uint8_t *)lodger - (const uint8_t *)lodge) / 4);
+}
 
 /* ---- tree.c ---- */
 #define CHORDAL__CHUNK_MAX 32
@@ -284,6 +301,7 @@ struct chordal__sink {
      * them and gives no event. NULL: none is expected. */
     const chordal__shape *shape;
     uint32_t agreed;
+    size_t left;       /* bytes of input behind what is given, about: told with a close and with numbers of 8 bytes */
     uint64_t position; /* of what it refused (DUPLICATE_KEY) */
 };
 /* The key that is expected; false: none. */

@@ -72,8 +72,16 @@ static inline int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint6
 
 /* ---- scalars ---- */
 
+/* A value takes about half as many bytes again as it does packed. */
+static void tell_left(pack *p) {
+    size_t left = (size_t)(p->end - p->at);
+    p->sink->left = left + left / 2;
+}
+
 static int give_number(pack *p, const chordal__number *number) {
-    return p->sink ? p->sink->calls->number(p->sink, number) : 0;
+    if (!p->sink) return 0;
+    tell_left(p);
+    return p->sink->calls->number(p->sink, number);
 }
 
 static int read_unsigned(pack *p, uint64_t value) {
@@ -204,7 +212,9 @@ static int read_between(pack *p) {
     while (p->depth && p->left[p->depth - 1] == 0) {
         p->depth--;
         if (p->depth) p->map = p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
-        int code = p->sink ? p->sink->calls->close(p->sink) : 0;
+        if (!p->sink) continue;
+        tell_left(p);
+        int code = p->sink->calls->close(p->sink);
         if (code) return code;
     }
     if (p->depth == 0) return 0;

@@ -110,7 +110,10 @@ int chordal__pack_read(chordal__memory *memory, const uint8_t *data, size_t len,
                        chordal__node **out, chordal_error *error);
 int chordal__pack_read_value(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
                              chordal__node **out, chordal_error *error);
-/* Step over one value, checking it wholly as pack_read does (duplicate keys excepted), without building it. */
+/* Step over one value, checking it wholly as pack_read does, without building it. */
+int chordal__pack_check(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
+                        chordal_error *error);
+/* Step over one value that was checked before: duplicate keys are not looked for. */
 int chordal__pack_skip(chordal__reader *reader, const chordal__limits *limits, chordal_error *error);
 void chordal__pack_write(chordal__buffer *buffer, const chordal__node *node);
 void chordal__pack_write_string(chordal__buffer *buffer, const void *utf8, size_t len);

@@ -1,0 +1,55 @@
+/* scan.h: looking at text many bytes at a time. For the files of this room alone. */
+#ifndef CHORDAL_CORE_VALUE_SCAN_H
+#define CHORDAL_CORE_VALUE_SCAN_H
+
+#include "value/node.h"
+
+#define CHORDAL__EACH UINT64_C(0x0101010101010101)
+
+/* The index of the first byte with its high bit set of a word as it lies in memory. */
+static inline unsigned chordal__first_marked(uint64_t marks) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (unsigned)__builtin_ctzll(marks) / 8;
+#else
+    return (unsigned)__builtin_clzll(marks) / 8;
+#endif
+}
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+static inline __m128i chordal__load16(const uint8_t *at) {
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+/* A bit for each byte that JSON reads as more than itself: quote, backslash, control; and for what is not ASCII. */
+static inline unsigned chordal__read_marks(__m128i text) {
+    __m128i low = _mm_cmplt_epi8(text, _mm_set1_epi8(0x20)), quote = _mm_cmpeq_epi8(text, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, quote), slash));
+}
+#endif
+
+/* Whether a word has a quote, a backslash, a control or a byte that is not ASCII; exact up to the first of them. */
+static inline uint64_t chordal__read_marks8(uint64_t word) {
+    uint64_t quote = word ^ CHORDAL__EACH * '"', slash = word ^ CHORDAL__EACH * '\\';
+    return ((word - CHORDAL__EACH * 0x20) | (quote - CHORDAL__EACH) | (slash - CHORDAL__EACH) | word) &
+           CHORDAL__EACH * 0x80;
+}
+
+/* The first byte that JSON reads as more than itself or that is not ASCII. */
+static inline const uint8_t *chordal__skip_plain(const uint8_t *at, const uint8_t *end) {
+#if defined(__SSE2__)
+    for (; end - at >= 16; at += 16) {
+        unsigned marks = chordal__read_marks(chordal__load16(at));
+        if (marks) return at + __builtin_ctz(marks);
+    }
+#endif
+    for (; end - at >= 8; at += 8) {
+        uint64_t marks = chordal__read_marks8(chordal__load8(at));
+        if (marks) return at + chordal__first_marked(marks);
+    }
+    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+#endif
