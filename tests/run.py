@@ -43,11 +43,14 @@ def files(pattern):
 
 
 def c_programs(build, *folders, before=()):
-    """The C test programs of some folders, known by their sources so that they can be named before they are built."""
+    """The C test programs of some folders, known by their sources so that they can be named before they are built. A
+    driver.c is one that a Python test asks."""
 
     def programs():
         for folder in folders:
             for source in files(f"tests/{folder}/*.c"):
+                if source.stem == "driver":
+                    continue
                 name = f"{folder}_{source.stem}"
                 yield Program(name, [*before, ROOT / "build" / build / "tests" / name])
 

@@ -1,9 +1,12 @@
 """No file without a use, and no generated file out of date."""
 
+import importlib
 import re
 import sys
 
 from tidy import ROOT, check, generated, main, place, repository, run
+
+TEST = re.compile(r"^(?:test|check)_\w+\.py$|\.test\.\w+$")
 
 
 @check
@@ -15,6 +18,17 @@ def headers_are_included():
         relative = str(path.relative_to(ROOT))
         if not generated(path) and not any(relative.endswith("/" + name) for name in included):
             yield f"{place(path)}: included nowhere"
+
+
+@check
+def tests_are_run():
+    """Each test file belongs to a stage of ./dev test."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    stages = importlib.import_module("run").STAGES
+    words = {str(word) for stage in stages for program in stage.programs() for word in program.command}
+    for path in repository(".py", ".mjs"):
+        if TEST.search(path.name) and str(path) not in words:
+            yield f"{place(path)}: in no stage of tests/run.py"
 
 
 @check
