@@ -206,5 +206,5 @@ uint64_t chordal__node_length(const chordal__node *node) {
 }
 
 uint32_t chordal__node_depth(const chordal__node *node) {
-    return chordal__is_block(node) && node->kind >= CHORDAL_KIND_ARRAY ? node->extent : 1;
+    return chordal__is_block(node) && node->kind >= CHORDAL_KIND_ARRAY ? node->extent : 0;
 }

@@ -123,7 +123,8 @@ static inline chordal__node *chordal__constant(unsigned kind) {
 
 /* Make the nesting of a container at least that of one that holds `item`. */
 static inline void chordal__deepen(chordal__node *node, const chordal__node *item) {
-    unsigned depth = chordal__is_block(item) && item->kind >= CHORDAL_KIND_ARRAY ? item->extent + 1u : 2;
+    if (!chordal__is_block(item) || item->kind < CHORDAL_KIND_ARRAY) return;
+    unsigned depth = item->extent + 1u;
     if (depth > node->extent && depth <= UINT16_MAX) node->extent = (uint16_t)depth;
 }
 

@@ -25,7 +25,7 @@ int chordal__node_kind(const chordal__node *node); /* CHORDAL_KIND_… */
 void chordal__node_get_number(const chordal__node *node, chordal__number *out);
 /* Members of an array or object, UTF-16 units of a string. O(1). */
 uint64_t chordal__node_length(const chordal__node *node);
-/* Nesting: 1 for a scalar or an empty container, else 1 + the deepest member; O(1), an upper bound after deletions. */
+/* Containers in each other: 0 for a scalar, 1 for an empty container; O(1), an upper bound after deletions. */
 uint32_t chordal__node_depth(const chordal__node *node);
 uint64_t chordal__node_string_bytes(const chordal__node *node); /* UTF-8 bytes. O(1) */
 /* Walk a string's pieces: *at starts 0 and is moved; false at the end. */

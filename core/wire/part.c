@@ -60,7 +60,7 @@ static void add_segment(chordal__part_reader *reader, chordal__segment segment) 
     if (reader->in.failed) return;
     void *segments = reader->segments;
     int code = chordal__grow(reader->memory, &segments, sizeof segment, &reader->segments_capacity,
-                             reader->segments_len + 1, reader->limits.depth);
+                             reader->segments_len + 1, (size_t)reader->limits.depth + 1);
     reader->segments = segments;
     if (code == CHORDAL_E_LIMIT) code = CHORDAL_E_DEPTH;
     if (code != 0)

@@ -70,7 +70,7 @@ TEST(refused) {
     chordal__memory *memory = memory_open();
     chordal__node *base = value_of(memory, "{\"list\":[1,2]}");
     chordal__draft draft;
-    chordal__draft_begin(&draft, memory, base, 5);
+    chordal__draft_begin(&draft, memory, base, 4);
     CHECK_INT(chordal__draft_do(&draft, op_of(memory, "[\"s\",[0,\"list\",0],0]"), NULL), 0);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         chordal_error error = {0};
@@ -88,7 +88,7 @@ TEST(too_many) {
     chordal__memory *memory = memory_open();
     chordal__node *base = value_of(memory, "{}");
     chordal__draft draft;
-    chordal__draft_begin(&draft, memory, base, 5);
+    chordal__draft_begin(&draft, memory, base, 4);
     for (uint32_t i = 0; i < CHORDAL__OPS_LIMIT + 10; i++) {
         char text[64];
         snprintf(text, sizeof text, "[\"s\",[0,\"k%" PRIu32 "\"],%" PRIu32 "]", i, i);

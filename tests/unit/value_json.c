@@ -204,7 +204,7 @@ TEST(test_deep) {
         CHECK_INT(chordal__json_read(memory, (uint8_t *)texts[i], strlen(texts[i]), &limits, &a, NULL), 0);
         CHECK_INT(chordal__json_read(memory, (uint8_t *)texts[i], strlen(texts[i]), &limits, &b, NULL), 0);
         check_node(memory, a, texts[i]);
-        CHECK_INT(chordal__node_depth(a), 4096);
+        CHECK_INT(chordal__node_depth(a), i ? 4095 : 4096);
         CHECK(chordal__node_equal(a, b));
         CHECK(chordal__node_digest(a) == chordal__node_digest(b));
         chordal__node_unref(memory, a);

@@ -184,12 +184,12 @@ TEST(test_large_slots) {
 TEST(test_depth) {
     chordal__memory *memory = open_memory();
     chordal__node *one = node_of(memory, "1"), *two = node_of(memory, "[[]]"), *node, *still;
-    CHECK_INT(chordal__node_depth(one), 1);
+    CHECK_INT(chordal__node_depth(one), 0);
     CHECK_INT(chordal__node_depth(two), 2);
     node = chordal__node_object(memory);
     CHECK_INT(chordal__node_depth(node), 1);
     node = put(memory, node, "a", 1);
-    CHECK_INT(chordal__node_depth(node), 2);
+    CHECK_INT(chordal__node_depth(node), 1);
     node = chordal__node_put(memory, node, "b", 1, two, &still);
     CHECK_INT(chordal__node_depth(node), 3);
     chordal__node_unref(memory, two);
