@@ -93,6 +93,7 @@ STAGES = [
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
     Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
     Stage("model", FULL, ["tests"], c_programs("release", "model", "sim")),
+    Stage("twin", FULL, ["tests"], checks("tests/model/twin.py")),
     Stage(
         "sanitize",
         FULL,
