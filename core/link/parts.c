@@ -12,7 +12,7 @@ int chordal__part_to_packed(chordal__runtime *runtime, uint8_t encoding, const c
                (*reader.at == ' ' || *reader.at == '\t' || *reader.at == '\n' || *reader.at == '\r'))
             reader.at++;
     } else {
-        code = chordal__pack_skip(&reader, &runtime->settings.limits, error);
+        code = chordal__pack_check(runtime->memory, &reader, &runtime->settings.limits, error);
         if (code >= 0) chordal__buffer_put(out, part->data, part->len);
     }
     if (code >= 0 && reader.at != reader.end)

@@ -37,7 +37,7 @@ int chordal__pack_of(chordal__runtime *runtime, uint32_t format, const uint8_t *
     if (format == CHORDAL_FORMAT_JSON) return pack_json(runtime, data, len, out, error);
     if (format != CHORDAL_FORMAT_PACKED) return chordal__fail(error, CHORDAL_E_INVALID, 0, "no such format");
     chordal__reader reader = chordal__reader_of(data, len);
-    int code = chordal__pack_skip(&reader, &runtime->settings.limits, error);
+    int code = chordal__pack_check(runtime->memory, &reader, &runtime->settings.limits, error);
     if (code < 0) return code;
     if (reader.at != reader.end)
         return chordal__fail(error, CHORDAL_E_TRAILING, chordal__reader_position(&reader), "data behind the value");
@@ -52,11 +52,15 @@ static int refuse(chordal_error *error, int code, uint64_t position, const char 
     return chordal__fail(error, code, position, words);
 }
 
+static bool begins_bytes(const chordal__reader *reader) {
+    return reader->at < reader->end && *reader->at >= 0xc4 && *reader->at <= 0xc6;
+}
+
 int chordal__arguments_next(chordal__runtime *runtime, chordal__reader *reader, const uint8_t **out_bytes,
                             size_t *out_len, chordal_error *error) {
     uint8_t head = reader->at < reader->end ? *reader->at : 0;
     *out_bytes = NULL;
-    if (head < 0xc4 || head > 0xc6) return chordal__pack_skip(reader, &runtime->settings.limits, error);
+    if (!begins_bytes(reader)) return chordal__pack_skip(reader, &runtime->settings.limits, error);
     uint64_t at = chordal__reader_position(reader);
     chordal__read_byte(reader);
     uint32_t width = 1u << (head - 0xc4), len = 0;
@@ -89,7 +93,8 @@ static int check_arguments(chordal__runtime *runtime, const uint8_t *data, size_
     for (uint64_t i = 0; code >= 0 && i < count; i++) {
         const uint8_t *bytes;
         size_t bytes_len;
-        code = chordal__arguments_next(runtime, &reader, &bytes, &bytes_len, error);
+        code = begins_bytes(&reader) ? chordal__arguments_next(runtime, &reader, &bytes, &bytes_len, error)
+                                     : chordal__pack_check(runtime->memory, &reader, &runtime->settings.limits, error);
     }
     if (code >= 0 && reader.at != reader.end)
         return refuse(error, CHORDAL_E_TRAILING, chordal__reader_position(&reader), "data behind the arguments");

@@ -115,7 +115,7 @@ static void take_value(snapshot_reader *reader, size_t member) {
     chordal_error error = {0};
     const uint8_t *start = part->in.at;
     int code = json ? chordal__pack_from_json(reader->out, &part->in, &part->limits, &error)
-                    : chordal__pack_skip(&part->in, &part->limits, &error);
+                    : chordal__pack_check(part->memory, &part->in, &part->limits, &error);
     part->in.failed = 0;
     if (code != 0)
         chordal__token_fail(&part->in, code, part->in.data + error.position);
