@@ -175,7 +175,7 @@ static int stage(chordal__consumer *consumer, chordal__remote *remote, const cho
     }
     consumer->staged_len++;
     consumer->staged_bytes += sizeof *place + part->len + place->ops.weight;
-    if (consumer->staged_bytes <= CHORDAL__CUT_LIMIT) return 0;
+    if (consumer->staged_bytes <= runtime->settings.queue_limit) return 0;
     return chordal__fail(error, CHORDAL_E_TOO_LARGE, 0, "a cut that does not end");
 }
 

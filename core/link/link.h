@@ -15,7 +15,6 @@ typedef struct chordal__stream chordal__stream;
 #define CHORDAL__SLOTS 256
 #define CHORDAL__OFFERS_LIMIT 4096      /* types that one peer offers */
 #define CHORDAL__TYPES_LIMIT 65536      /* types that one session asks for */
-#define CHORDAL__CUT_LIMIT (256u << 20) /* bytes of changes that wait for the rest of their cut */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {

@@ -7,7 +7,7 @@ static void break_link(chordal__link *link, int code) {
 
 /* What a frame that waits costs at least: many small ones count too. */
 static size_t weigh(const chordal__frame *frame) {
-    return frame->bytes + sizeof *frame;
+    return frame->bytes + sizeof *frame + frame->pieces_len * sizeof *frame->pieces;
 }
 
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {

@@ -69,9 +69,9 @@ export interface HostOptions {
   window_bytes?: number | undefined;
   /** calls that may wait in one reference; default 65536 */
   parked_limit?: number | undefined;
-  /** bytes of output that may wait in one link; default 256 MiB */
+  /** bytes of output that may wait in one link, and of changes in one session for the rest of their cut; default 256 MiB */
   queue_limit?: number | undefined;
-  /** paths in a stream's dictionary; default 1024 */
+  /** paths in a stream's dictionary; default 1024, at most that */
   dictionary_limit?: number | undefined;
   /** a derive's answer; default 5000 ms */
   compute_timeout?: number | undefined;

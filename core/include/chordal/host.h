@@ -26,7 +26,8 @@ typedef struct chordal_host_options {
     uint32_t window_messages;       /* unacknowledged messages of a session; default 64 */
     uint32_t window_bytes;          /* and bytes; default 1 MiB */
     uint32_t parked_limit;          /* calls that may wait in one reference; default 65536 */
-    uint32_t queue_limit;           /* bytes of output that may wait in one link; default 256 MiB */
+    uint32_t queue_limit;           /* bytes of output that may wait in one link, and of changes in one session for
+                                     * the rest of their cut; default 256 MiB */
     uint32_t dictionary_limit;      /* paths in a stream's dictionary; default 1024, at most that */
     chordal_time compute_timeout;   /* a derive's answer; default 5000 ms */
     chordal_time handshake_timeout; /* default 10000 ms */
