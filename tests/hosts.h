@@ -26,7 +26,9 @@ typedef struct host_event {
     size_t data_len;
 } host_event;
 
+#ifndef HOST_EVENTS
 #define HOST_EVENTS 4096
+#endif
 typedef struct test_host {
     chordal_host *host;
     host_event *events;
