@@ -132,7 +132,7 @@ export class Core {
         return at;
     }
 
-    /** Fill a size-first structure; what was not given is 0. A field: [name, offset, bits, whether it may be a bigint]. */
+    /** Fill a size-first structure; what was not given is 0. A field: [name, offset, bits, may it be a bigint]. */
     putOptions(given, size, fields) {
         const at = this.space(size);
         this.u8.fill(0, at, at + size);
