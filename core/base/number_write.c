@@ -39,10 +39,33 @@ static void put_digits(char *out, uint64_t value, unsigned count) {
     if (count) out[0] = (char)('0' + rest);
 }
 
+/* The eight digits of a value below 10^8, the first in the lowest byte: halves, their halves, and these again are cut
+ * in two at once. */
+static uint64_t eight_digits(uint32_t value) {
+    uint64_t halves = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = (halves * 10486 >> 20) & UINT64_C(0x7f0000007f);
+    uint64_t pairs = high | (halves - 100 * high) << 16;
+    uint64_t tens = (pairs * 103 >> 10) & UINT64_C(0x000f000f000f000f);
+    return tens | (pairs - 10 * tens) << 8;
+}
+
+/* Eight bytes are written, whatever the length. */
+static void put_word(char *out, uint64_t word) {
+    for (unsigned i = 0; i < 8; i++) out[i] = (char)(word >> 8 * i);
+}
+
+static size_t write_below(char *out, uint32_t value) {
+    uint64_t digits = eight_digits(value);
+    unsigned zeros = digits ? (unsigned)__builtin_ctzll(digits) / 8 : 7;
+    put_word(out, (digits | UINT64_C(0x3030303030303030)) >> 8 * zeros);
+    return 8 - zeros;
+}
+
 static size_t write_integer(char *out, uint64_t value) {
-    unsigned count = count_digits(value);
-    put_digits(out, value, count);
-    return count;
+    if (value < 100000000) return write_below(out, (uint32_t)value);
+    size_t len = write_integer(out, value / 100000000);
+    put_word(out + len, eight_digits((uint32_t)(value % 100000000)) | UINT64_C(0x3030303030303030));
+    return len + 8;
 }
 
 /* The whole part of power * factor / 2^128, with its lowest bit set when anything was cut. */
@@ -107,8 +130,10 @@ static size_t write_scientific(char *out, uint64_t digits, unsigned count, int e
     out[0] = out[1];
     if (count > 1) out[1] = '.', at = count + 1u;
     out[at++] = 'e';
-    if (exponent < 0) out[at++] = '-';
-    return at + write_integer(out + at, (uint64_t)(exponent < 0 ? -exponent : exponent));
+    if (exponent < 0) out[at++] = '-', exponent = -exponent;
+    unsigned places = count_digits((uint64_t)exponent);
+    put_digits(out + at, (uint64_t)exponent, places);
+    return at + places;
 }
 
 /* The point after the first `point` of `count` digits, or that many zeros before them. */

@@ -10,19 +10,22 @@
 enum { ARRAY, SHAPED, LISTED, ENTRIES };
 
 typedef struct frame {
-    size_t start, first_text, first_key; /* on the stacks */
-    chordal__node *shape;                /* owned, may be NULL: expected, in the end that of the object */
-    uint32_t agreed;                     /* keys, while another frame is the top */
-    uint16_t lodging;                    /* bytes of the strings that wait */
+    size_t start, first_key; /* on the stacks */
+    chordal__node *shape;    /* owned, may be NULL: expected, in the end that of the object */
+    uint32_t agreed;         /* keys, while another frame is the top */
+    uint16_t lodging;        /* bytes of the strings that wait; more than LODGED_MAX: none may */
     uint8_t mode;
 } frame;
 
-/* A string in the input. On the stack of values it is a number with low bits that no node has. */
-typedef struct waiting {
-    const uint8_t *data;
-    uint32_t len, units;
-} waiting;
-#define WAITING 0xe
+/* What waits: a node, or a short string in the input. */
+typedef struct item {
+    union {
+        chordal__node *node;
+        const uint8_t *text;
+    } is;
+    uint32_t len, units; /* len NODE: a node */
+} item;
+#define NODE UINT32_MAX
 
 #define WAIT_MAX 256    /* bytes of a string that waits */
 #define LODGED_MAX 1024 /* bytes of strings that are laid beside their container */
@@ -37,14 +40,13 @@ typedef struct row {
 
 typedef struct builder {
     chordal__sink sink;
-    row values, texts, frames, keys;
+    row values, frames, keys;
     frame *top;           /* NULL: none is open */
     chordal__arena arena; /* keys that do not lie in the input */
     chordal__lodging lodging;
     bool has_shapes;
     chordal__node *by_depth[BY_DEPTH], *by_keys[BY_KEYS];
-    chordal__node *first_values[64];
-    waiting first_texts[32];
+    item first_values[64];
     frame first_frames[8];
     chordal__key first_keys[16];
 } builder;
@@ -57,7 +59,6 @@ static builder *builder_of(chordal__sink *sink) {
 
 static void *first_of(builder *build, const row *stack) {
     if (stack == &build->values) return build->first_values;
-    if (stack == &build->texts) return build->first_texts;
     return stack == &build->frames ? (void *)build->first_frames : (void *)build->first_keys;
 }
 
@@ -81,7 +82,7 @@ static inline bool make_room(builder *build, row *stack) {
     return stack->count < stack->capacity || grow(build, stack);
 }
 
-static chordal__node **values_of(builder *build) {
+static item *values_of(builder *build) {
     return build->values.items;
 }
 
@@ -97,7 +98,7 @@ static void expect(builder *build, uint32_t agreed) {
 
 static int push(builder *build, chordal__node *node) {
     if (node && make_room(build, &build->values)) {
-        values_of(build)[build->values.count++] = node;
+        values_of(build)[build->values.count++] = (item){.is.node = node, .len = NODE};
         return 0;
     }
     chordal__node_unref(build->sink.memory, node);
@@ -107,16 +108,8 @@ static int push(builder *build, chordal__node *node) {
 static int put_value(builder *build, chordal__node *node) {
     const frame *top = build->top;
     if (!node || !top || top->mode != ENTRIES) return push(build, node);
-    chordal__entry_of(values_of(build)[build->values.count - 1])->value = node;
+    chordal__entry_of(values_of(build)[build->values.count - 1].is.node)->value = node;
     return 0;
-}
-
-static bool is_waiting(const chordal__node *node) {
-    return ((uintptr_t)node & 0xf) == WAITING;
-}
-
-static const waiting *waiting_of(const builder *build, const chordal__node *node) {
-    return (const waiting *)build->texts.items + ((uintptr_t)node >> 4);
 }
 
 static size_t lodger_size(size_t len) {
@@ -127,37 +120,46 @@ static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsi
     builder *build = builder_of(sink);
     frame *top = build->top;
     size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
-    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->mode == ENTRIES ||
-        top->lodging + lodger_size(len) > LODGED_MAX)
+    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->lodging + lodger_size(len) > LODGED_MAX)
         return put_value(build, chordal__string_new(sink->memory, utf8, len, units));
-    if (!make_room(build, &build->texts)) return CHORDAL_E_NOMEM;
-    ((waiting *)build->texts.items)[build->texts.count] = (waiting){utf8, (uint32_t)len, (uint32_t)units};
+    if (!make_room(build, &build->values)) return CHORDAL_E_NOMEM;
     top->lodging = (uint16_t)(top->lodging + lodger_size(len));
-    return push(build, (chordal__node *)((uintptr_t)build->texts.count++ << 4 | WAITING));
+    values_of(build)[build->values.count++] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)units};
+    return 0;
 }
 
 /* Lay a text down at `at` in the open lodge. */
-static chordal__node *lodge_text(chordal__lodge *lodge, uint8_t *at, const waiting *from) {
+static inline chordal__node *lodge_text(chordal__lodge *lodge, uint8_t *at, const item *from) {
     chordal__text *made = (chordal__text *)(void *)at;
     chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, chordal__lodge_place(lodge, at));
     made->bytes = (uint16_t)from->len;
     made->units = (uint16_t)from->units;
-    if (from->len) memcpy(made->data, from->data, from->len);
+    chordal__copy_bytes(made->data, from->is.text, from->len);
     lodge->live++;
     return &made->head;
 }
 
 /* Make nodes of the strings that wait on the stack from `start` on. */
 static bool end_waiting(builder *build, size_t start) {
-    chordal__node **values = values_of(build);
+    item *values = values_of(build);
     for (size_t i = start; i < build->values.count; i++) {
-        if (!is_waiting(values[i])) continue;
-        const waiting *text = waiting_of(build, values[i]);
-        uint8_t *at = chordal__lodge_take(&build->lodging, lodger_size(text->len), SIZE_MAX);
+        if (values[i].len == NODE) continue;
+        uint8_t *at = chordal__lodge_take(&build->lodging, lodger_size(values[i].len), SIZE_MAX);
         if (!at) return false;
-        values[i] = lodge_text(build->lodging.open, at, text);
+        values[i] = (item){.is.node = lodge_text(build->lodging.open, at, &values[i]), .len = NODE};
     }
     return true;
+}
+
+/* The nodes of a frame one behind the other, in the place of its items, which they end. */
+static chordal__node **close_up(builder *build, size_t start) {
+    const item *from = values_of(build) + start;
+    chordal__node **nodes = (chordal__node **)(void *)(values_of(build) + start);
+    for (size_t i = 0; i < build->values.count - start; i++) {
+        chordal__node *node = from[i].is.node;
+        memcpy(&nodes[i], &node, sizeof node);
+    }
+    return nodes;
 }
 
 static chordal__node *lodge_number(builder *build, const chordal__number *number) {
@@ -189,10 +191,7 @@ static int open_container(chordal__sink *sink, bool object, size_t count) {
     if (!make_room(build, &build->frames)) return CHORDAL_E_NOMEM;
     size_t depth = build->frames.count++;
     frame *top = build->top = (frame *)build->frames.items + depth;
-    *top = (frame){.start = build->values.count,
-                   .first_text = build->texts.count,
-                   .first_key = build->keys.count,
-                   .mode = object ? SHAPED : ARRAY};
+    *top = (frame){.start = build->values.count, .first_key = build->keys.count, .mode = object ? SHAPED : ARRAY};
     if (object && build->has_shapes) top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
     expect(build, 0);
     return 0;
@@ -230,15 +229,15 @@ static int list_shape(builder *build, frame *top) {
 static int list_entries(builder *build, frame *top) {
     if (!end_waiting(build, top->start)) return CHORDAL_E_NOMEM;
     const chordal__key *keys = (chordal__key *)build->keys.items + top->first_key;
-    chordal__node **values = values_of(build) + top->start;
+    item *values = values_of(build) + top->start;
     for (size_t i = 0; i < build->values.count - top->start; i++) {
         chordal__node *entry = chordal__entry_new(build->sink.memory, keys[i].data, keys[i].len, keys[i].position);
         if (!entry) return CHORDAL_E_NOMEM;
-        chordal__entry_of(entry)->value = values[i];
-        values[i] = entry;
+        chordal__entry_of(entry)->value = values[i].is.node;
+        values[i].is.node = entry;
     }
     build->keys.count = top->first_key;
-    build->texts.count = top->first_text;
+    top->lodging = LODGED_MAX + 1;
     top->mode = ENTRIES;
     return 0;
 }
@@ -284,32 +283,41 @@ static chordal__group *take_flat(builder *build, const frame *top, unsigned kind
     group->place = (uint16_t)chordal__lodge_place(lodge, at);
     lodge->live++;
     at += size;
-    chordal__node **from = values_of(build) + top->start;
-    for (size_t i = 0; i < count; i++) {
-        chordal__node *node = from[i];
-        if (is_waiting(node)) {
-            const waiting *text = waiting_of(build, node);
-            node = lodge_text(lodge, at, text);
-            at += lodger_size(text->len);
+    const item *from = values_of(build) + top->start;
+    for (size_t i = 0; i < count; i++, from++) {
+        chordal__node *node = from->is.node;
+        if (from->len == NODE) {
+            chordal__deepen(&group->head, node);
+        } else {
+            node = lodge_text(lodge, at, from);
+            at += lodger_size(from->len);
         }
         group->slots[first + i] = node;
-        chordal__deepen(&group->head, node);
     }
     build->values.count = top->start;
     return group;
 }
 
 static void drop_values(builder *build, size_t start) {
-    while (build->values.count > start)
-        chordal__node_unref(build->sink.memory, values_of(build)[--build->values.count]);
+    while (build->values.count > start) {
+        const item *last = values_of(build) + --build->values.count;
+        if (last->len == NODE) chordal__node_unref(build->sink.memory, last->is.node);
+    }
+}
+
+/* Nodes that were closed up. */
+static void drop_nodes(builder *build, chordal__node *const *nodes, size_t start) {
+    for (size_t i = build->values.count - start; i;) chordal__node_unref(build->sink.memory, nodes[--i]);
+    build->values.count = start;
 }
 
 static chordal__node *close_array(builder *build, const frame *top) {
     size_t count = build->values.count - top->start;
     if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top, CHORDAL_KIND_ARRAY, 0);
     if (!end_waiting(build, top->start)) return NULL;
-    chordal__node *node = chordal__node_array(build->sink.memory, values_of(build) + top->start, count);
-    if (node) drop_values(build, top->start);
+    chordal__node **nodes = close_up(build, top->start);
+    chordal__node *node = chordal__node_array(build->sink.memory, nodes, count);
+    drop_nodes(build, nodes, top->start);
     return node;
 }
 
@@ -387,16 +395,15 @@ static int sort_entries(builder *build, chordal__node *const *entries, size_t co
 
 static int close_entries(builder *build, const frame *top, chordal__node **out) {
     chordal__memory *memory = build->sink.memory;
-    chordal__node *const *entries = values_of(build) + top->start;
     size_t count = build->values.count - top->start;
     size_t size = count * (2 * sizeof(chordal__sort_key) + sizeof(chordal__node *));
     chordal__sort_key *keys = chordal__allocate(memory, size);
     if (!keys) return CHORDAL_E_NOMEM;
-    chordal__node **sorted = (chordal__node **)(void *)(keys + 2 * count);
+    chordal__node **sorted = (chordal__node **)(void *)(keys + 2 * count), **entries = close_up(build, top->start);
     int code = sort_entries(build, entries, count, sorted, keys);
     if (!code) *out = chordal__object_of_entries(memory, entries, sorted, count);
     chordal__release(memory, keys, size);
-    if (!code && *out) drop_values(build, top->start);
+    drop_nodes(build, entries, top->start);
     return code;
 }
 
@@ -425,7 +432,6 @@ static int close_container(chordal__sink *sink) {
     if (code) return code;
     if (!node) return CHORDAL_E_NOMEM;
     chordal__node_unref(sink->memory, top->shape);
-    build->texts.count = top->first_text;
     build->top = --build->frames.count ? top - 1 : NULL;
     expect(build, build->top ? build->top->agreed : 0);
     return put_value(build, node);
@@ -453,8 +459,6 @@ static void begin(builder *build, chordal__memory *memory) {
     build->sink = (chordal__sink){.calls = &calls, .memory = memory};
     begin_stack(build, &build->values, sizeof *build->first_values,
                 sizeof build->first_values / sizeof *build->first_values);
-    begin_stack(build, &build->texts, sizeof *build->first_texts,
-                sizeof build->first_texts / sizeof *build->first_texts);
     begin_stack(build, &build->frames, sizeof *build->first_frames,
                 sizeof build->first_frames / sizeof *build->first_frames);
     begin_stack(build, &build->keys, sizeof *build->first_keys, sizeof build->first_keys / sizeof *build->first_keys);
@@ -476,7 +480,6 @@ static void end(builder *build) {
     chordal__arena_dispose(&build->arena);
     chordal__lodge_end(&build->lodging);
     end_stack(build, &build->values);
-    end_stack(build, &build->texts);
     end_stack(build, &build->frames);
     end_stack(build, &build->keys);
 }
@@ -486,7 +489,7 @@ int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__read
     builder build;
     begin(&build, memory);
     int code = parse(reader, limits, &build.sink, error);
-    if (!code) *out = values_of(&build)[--build.values.count];
+    if (!code) *out = values_of(&build)[--build.values.count].is.node;
     end(&build);
     return code;
 }

@@ -1,16 +1,7 @@
 /* json_write.c: nodes to JSON text. */
-#include "value/node.h"
-
-#define EACH UINT64_C(0x0101010101010101)
+#include "value/scan.h"
 
 /* ---- strings ---- */
-
-/* Whether a word may have a control, a quote, a backslash or the lead of a surrogate; never misses one. */
-static inline uint64_t special_in(uint64_t word) {
-    uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\', lead = word ^ EACH * 0xed;
-    uint64_t low = ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH)) & ~word;
-    return (low | ((lead - EACH) & ~lead)) & EACH * 0x80;
-}
 
 static inline bool is_special(const uint8_t *at) {
     return *at < 0x20 || *at == '"' || *at == '\\' || (*at == 0xed && at[1] >= 0xa0);
@@ -38,51 +29,75 @@ static size_t make_escape(uint8_t escape[6], const uint8_t *at, size_t *out_take
     return 2;
 }
 
-/* Copy the last bytes of a plain text, fewer than a word, by words that overlap. `before`: bytes before them that were
- * copied. False: one may need an escape. */
-static inline bool copy_tail(uint8_t *to, const uint8_t *from, size_t len, size_t before) {
-    if (before + len >= 8) {
-        uint64_t word = chordal__load8(from + len - 8);
-        if (special_in(word)) return false;
-        memcpy(to + len - 8, &word, 8);
-        return true;
+/* Copy 16 bytes or more up to the first that may need an escape; how many. Bytes behind it may be written. */
+#if defined(__SSE2__)
+static inline size_t copy_long(uint8_t *to, const uint8_t *from, size_t len) {
+    size_t done = 0;
+    for (; len - done >= 32; done += 32) {
+        __m128i a = chordal__load16(from + done), b = chordal__load16(from + done + 16);
+        if (_mm_movemask_epi8(_mm_or_si128(chordal__write_marks(a), chordal__write_marks(b)))) break;
+        chordal__store16(to + done, a);
+        chordal__store16(to + done + 16, b);
     }
-    if (len < 4) return false;
-    uint32_t first = chordal__load4(from), last = chordal__load4(from + len - 4);
-    if (special_in((uint64_t)last << 32 | first)) return false;
-    memcpy(to, &first, 4);
-    memcpy(to + len - 4, &last, 4);
-    return true;
+    while (done < len) {
+        size_t next = len - done >= 16 ? done : len - 16;
+        __m128i a = chordal__load16(from + next);
+        unsigned marks = (unsigned)_mm_movemask_epi8(chordal__write_marks(a));
+        chordal__store16(to + next, a);
+        if (marks) return next + (unsigned)__builtin_ctz(marks);
+        done = next + 16;
+    }
+    return len;
+}
+#endif
+
+/* The same for 8 bytes or more. */
+static inline size_t copy_words(uint8_t *to, const uint8_t *from, size_t len) {
+    for (size_t done = 0; done < len;) {
+        size_t next = len - done >= 8 ? done : len - 8;
+        uint64_t word = chordal__load8(from + next), marks = chordal__write_marks8(word);
+        memcpy(to + next, &word, 8);
+        if (marks) return next + chordal__first_marked(marks);
+        done = next + 8;
+    }
+    return len;
 }
 
-/* Copy up to the first byte that needs an escape; there is room. */
+/* The same for 4 to 7 bytes; 0 when any of them may need one. */
+static inline size_t copy_short(uint8_t *to, const uint8_t *from, size_t len) {
+    uint32_t first = chordal__load4(from), last = chordal__load4(from + len - 4);
+    if (chordal__write_marks8((uint64_t)last << 32 | first)) return 0;
+    memcpy(to, &first, 4);
+    memcpy(to + len - 4, &last, 4);
+    return len;
+}
+
+/* Copy up to the first byte that needs an escape; there is room for all. */
 static inline const uint8_t *copy_plain(uint8_t **to, const uint8_t *from, const uint8_t *end) {
-    const uint8_t *start = from;
     uint8_t *at = *to;
-    while (end - from >= 8) {
-        uint64_t word = chordal__load8(from);
-        if (special_in(word)) break;
-        memcpy(at, &word, 8);
-        at += 8;
-        from += 8;
+    while (from < end) {
+        size_t len = (size_t)(end - from), done = 0;
+#if defined(__SSE2__)
+        if (len >= 16)
+            done = copy_long(at, from, len);
+        else
+#endif
+            if (len >= 8)
+            done = copy_words(at, from, len);
+        else if (len >= 4)
+            done = copy_short(at, from, len);
+        at += done;
+        from += done;
+        if (from == end || is_special(from)) break;
+        *at++ = *from++;
     }
-    size_t rest = (size_t)(end - from);
-    if (rest < 8 && copy_tail(at, from, rest, (size_t)(from - start))) {
-        at += rest;
-        from = end;
-    }
-    while (from < end && !is_special(from)) *at++ = *from++;
     *to = at;
     return from;
 }
 
-/* The inside of a string. */
-static uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *from, size_t len) {
-    const uint8_t *end = from + len;
-    at = chordal__out_room(out, at, len);
-    while (at) {
-        from = copy_plain(&at, from, end);
-        if (from == end) break;
+/* The rest of a string, from a byte that needs an escape on. */
+static uint8_t *put_escaped(chordal__out *out, uint8_t *at, const uint8_t *from, const uint8_t *end) {
+    while (at && from < end) {
         uint8_t escape[6];
         size_t taken, size = make_escape(escape, from, &taken);
         from += taken;
@@ -90,8 +105,18 @@ static uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *from, si
         if (!at) break;
         memcpy(at, escape, size);
         at += size;
+        from = copy_plain(&at, from, end);
     }
     return at;
+}
+
+/* The inside of a string. */
+static inline uint8_t *put_text(chordal__out *out, uint8_t *at, const uint8_t *from, size_t len) {
+    const uint8_t *end = from + len;
+    at = chordal__out_room(out, at, len);
+    if (!at) return NULL;
+    from = copy_plain(&at, from, end);
+    return from == end ? at : put_escaped(out, at, from, end);
 }
 
 static inline uint8_t *put_byte(chordal__out *out, uint8_t *at, uint8_t byte) {
@@ -100,16 +125,29 @@ static inline uint8_t *put_byte(chordal__out *out, uint8_t *at, uint8_t byte) {
     return at;
 }
 
-static uint8_t *put_string(chordal__out *out, uint8_t *at, const chordal__node *node) {
+static uint8_t *put_pieces(chordal__out *out, uint8_t *at, const chordal__node *node) {
     uint64_t piece = 0;
     const uint8_t *data;
     size_t len;
     at = put_byte(out, at, '"');
-    if (!chordal__is_tree(node))
-        at = put_text(out, at, chordal__text_of(node)->data, chordal__text_of(node)->bytes);
-    else
-        while (at && chordal__node_string_piece(node, &piece, &data, &len)) at = put_text(out, at, data, len);
+    while (at && chordal__node_string_piece(node, &piece, &data, &len)) at = put_text(out, at, data, len);
     return put_byte(out, at, '"');
+}
+
+/* A flat string; there is room for it without escapes. */
+static inline uint8_t *put_flat(chordal__out *out, uint8_t *at, const chordal__text *text) {
+    const uint8_t *from = text->data, *end = from + text->bytes;
+    *at++ = '"';
+    from = copy_plain(&at, from, end);
+    if (from < end) return put_byte(out, put_escaped(out, at, from, end), '"');
+    *at++ = '"';
+    return at;
+}
+
+static uint8_t *put_string(chordal__out *out, uint8_t *at, const chordal__node *node) {
+    if (chordal__is_tree(node)) return put_pieces(out, at, node);
+    at = chordal__out_room(out, at, chordal__text_of(node)->bytes + (size_t)2);
+    return at ? put_flat(out, at, chordal__text_of(node)) : NULL;
 }
 
 void chordal__json_write_string(chordal__buffer *buffer, const uint8_t *utf8, size_t len) {
@@ -123,7 +161,8 @@ void chordal__json_write_string(chordal__buffer *buffer, const uint8_t *utf8, si
 /* ---- scalars ---- */
 
 static uint8_t *put_number(chordal__out *out, uint8_t *at, const chordal__number *number) {
-    char text[32];
+    if (at && (size_t)(out->end - at) >= CHORDAL__NUMBER_TEXT) return at + chordal__number_write(number, (char *)at);
+    char text[CHORDAL__NUMBER_TEXT];
     size_t len = chordal__number_write(number, text);
     at = chordal__out_room(out, at, len);
     if (!at) return NULL;
@@ -194,6 +233,30 @@ static uint8_t *put_open(chordal__out *out, uint8_t *at, chordal__walk *walk, co
     return put_byte(out, at, node->kind == CHORDAL_KIND_OBJECT ? '{' : '[');
 }
 
+/* Members of a flat object with plain keys, one after the other, up to one that is a container or to the end. */
+static uint8_t *put_plain_members(chordal__out *out, uint8_t *at, chordal__walk *walk) {
+    const chordal__group *group = chordal__group_of(walk->container);
+    uint32_t i = (uint32_t)walk->index;
+    for (; at && i + 1 < group->count; i++) {
+        const chordal__node *node = group->slots[i + 1];
+        unsigned kind = chordal__kind_of(node);
+        if (kind >= CHORDAL_KIND_ARRAY) break;
+        bool flat = kind == CHORDAL_KIND_STRING && !chordal__is_tree(node);
+        chordal__key key = chordal__shape_key(group->slots[0], i);
+        at = chordal__out_room(out, at, key.len + 6 + (flat ? chordal__text_of(node)->bytes : 0u));
+        if (!at) break;
+        *at = ',';
+        at += i != 0;
+        *at++ = '"';
+        chordal__copy_bytes(at, key.data, key.len);
+        memcpy(at + key.len, "\":", 2);
+        at += key.len + 2;
+        at = flat ? put_flat(out, at, chordal__text_of(node)) : put_scalar(out, at, node, kind);
+    }
+    walk->index = i;
+    return at;
+}
+
 static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks,
                               const chordal__walk *end) {
     chordal__walk *walk = walks;
@@ -201,6 +264,8 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
     while (at) {
         const uint8_t *key = NULL;
         size_t key_len = 0;
+        bool plain = has_plain_keys(walk->container);
+        if (plain) at = put_plain_members(out, at, walk);
         bool first = walk->index == 0;
         node = chordal__next_member(walk, &key, &key_len);
         if (!node) {
@@ -208,7 +273,7 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
             if (walk-- == walks) break;
             continue;
         }
-        at = put_key(out, at, first, key, key_len, has_plain_keys(walk->container));
+        at = put_key(out, at, first, key, key_len, plain);
         unsigned kind = chordal__kind_of(node);
         if (kind < CHORDAL_KIND_ARRAY)
             at = put_scalar(out, at, node, kind);

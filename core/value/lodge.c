@@ -28,10 +28,6 @@ uint8_t *chordal__lodge_take(chordal__lodging *lodging, size_t size, size_t left
     return place;
 }
 
-void chordal__lodge_leave(chordal__memory *memory, chordal__lodge *lodge) {
-    if (--lodge->live == 0) chordal__release(memory, lodge, lodge->size);
-}
-
 void chordal__lodge_end(chordal__lodging *lodging) {
     if (lodging->open) chordal__lodge_leave(lodging->memory, lodging->open);
     lodging->open = NULL;

@@ -108,46 +108,62 @@ static size_t size_of(const chordal__node *node) {
     }
 }
 
-static void release(chordal__memory *memory, chordal__node *node) {
-    if (node->form != CHORDAL__LODGED || node->kind > CHORDAL_KIND_OBJECT)
-        chordal__release(memory, node, size_of(node));
-    else
+static inline void release(chordal__memory *memory, chordal__node *node) {
+    if (node->form == CHORDAL__LODGED && node->kind <= CHORDAL_KIND_OBJECT)
         chordal__lodge_leave(memory, lodge_of(node));
+    else
+        chordal__release(memory, node, size_of(node));
 }
 
-/* The first slot of a node that has any. */
-static chordal__node **slots_of(chordal__node *node) {
-    if (node->kind == CHORDAL__KIND_ENTRY) return &chordal__entry_of(node)->value;
-    if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_SHAPE) return NULL;
-    if (node->kind == CHORDAL_KIND_STRING && !chordal__is_tree(node)) return NULL;
-    return chordal__group_of(node)->count ? chordal__group_of(node)->slots : NULL;
+static bool has_slots(const chordal__node *node) {
+    if (node->kind == CHORDAL_KIND_STRING) return chordal__is_tree(node);
+    if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_SHAPE) return false;
+    return node->kind == CHORDAL__KIND_ENTRY || chordal__group_of(node)->count;
 }
 
-/* Give back one reference. A node that dies with slots goes on the list of the dead, which is linked through first
- * slots; what the first slot held is given back next. */
+/* Give back one reference; a node that dies and has slots is returned. */
+static inline chordal__node *let_go(chordal__memory *memory, chordal__node *node) {
+    if (!chordal__is_block(node) || --node->references) return NULL;
+    if (has_slots(node)) return node;
+    release(memory, node);
+    return NULL;
+}
+
+static chordal__node **first_slot(chordal__node *node) {
+    return node->kind == CHORDAL__KIND_ENTRY ? &chordal__entry_of(node)->value : chordal__group_of(node)->slots;
+}
+
+/* Put a node that died on the list of the dead, which is linked through first slots, and what its first slot held
+ * behind it. */
 static chordal__node *bury(chordal__memory *memory, chordal__node *node, chordal__node *dead) {
-    while (chordal__is_block(node) && --node->references == 0) {
-        chordal__node **slots = slots_of(node);
-        if (!slots) {
-            release(memory, node);
-            break;
-        }
-        chordal__node *first = *slots;
-        *slots = dead;
+    while (node) {
+        chordal__node **slot = first_slot(node), *first = *slot;
+        *slot = dead;
         dead = node;
-        node = first;
+        node = let_go(memory, first);
     }
     return dead;
 }
 
-void chordal__node_unref(chordal__memory *memory, chordal__node *node) {
+/* Empty a dead group from its end, but for the first slot, up to a node that dies and has slots, which is returned. */
+static chordal__node *empty(chordal__memory *memory, chordal__group *group) {
+    uint32_t count = group->count;
+    chordal__node *node = NULL;
+    while (!node && count > 1) node = let_go(memory, group->slots[--count]);
+    group->count = count;
+    return node;
+}
+
+void chordal__node_unref(chordal__memory *memory, chordal__node *given) {
+    chordal__node *node = let_go(memory, given);
+    if (!node) return;
     chordal__node *dead = bury(memory, node, NULL);
     while (dead) {
-        chordal__group *group = chordal__group_of(dead);
-        if (dead->kind != CHORDAL__KIND_ENTRY && group->count > 1) {
-            dead = bury(memory, group->slots[--group->count], dead);
+        node = dead->kind == CHORDAL__KIND_ENTRY ? NULL : empty(memory, chordal__group_of(dead));
+        if (node) {
+            dead = bury(memory, node, dead);
         } else {
-            chordal__node *next = *slots_of(dead);
+            chordal__node *next = *first_slot(dead);
             release(memory, dead);
             dead = next;
         }

@@ -161,7 +161,9 @@ typedef struct chordal__lodging {
  * will be asked for besides. NULL: no memory. */
 uint8_t *chordal__lodge_take(chordal__lodging *lodging, size_t size, size_t left);
 void chordal__lodge_end(chordal__lodging *lodging); /* no more lodgers come */
-void chordal__lodge_leave(chordal__memory *memory, chordal__lodge *lodge);
+static inline void chordal__lodge_leave(chordal__memory *memory, chordal__lodge *lodge) {
+    if (--lodge->live == 0) chordal__release(memory, lodge, lodge->size);
+}
 static inline unsigned chordal__lodge_place(const chordal__lodge *lodge, const void *lodger) {
     return (unsigned)((size_t)((const uint8_t *)lodger - (const uint8_t *)lodge) / 4);
 }

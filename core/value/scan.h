@@ -21,11 +21,22 @@ static inline unsigned chordal__first_marked(uint64_t marks) {
 static inline __m128i chordal__load16(const uint8_t *at) {
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
+static inline void chordal__store16(uint8_t *at, __m128i text) {
+    _mm_storeu_si128((__m128i *)(void *)at, text);
+}
 /* A bit for each byte that JSON reads as more than itself: quote, backslash, control; and for what is not ASCII. */
 static inline unsigned chordal__read_marks(__m128i text) {
     __m128i low = _mm_cmplt_epi8(text, _mm_set1_epi8(0x20)), quote = _mm_cmpeq_epi8(text, _mm_set1_epi8('"'));
     __m128i slash = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, quote), slash));
+}
+/* The bytes that JSON may have to write with an escape: quote, backslash, control, the lead of a surrogate. */
+static inline __m128i chordal__write_marks(__m128i text) {
+    const __m128i space = _mm_set1_epi8(0x20);
+    __m128i near = _mm_xor_si128(text, _mm_set1_epi8(2)); /* the quote comes right behind the controls */
+    __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(near, space), near);
+    __m128i slash = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
+    return _mm_or_si128(_mm_or_si128(low, slash), _mm_cmpeq_epi8(text, _mm_set1_epi8((char)0xed)));
 }
 #endif
 
@@ -34,6 +45,14 @@ static inline uint64_t chordal__read_marks8(uint64_t word) {
     uint64_t quote = word ^ CHORDAL__EACH * '"', slash = word ^ CHORDAL__EACH * '\\';
     return ((word - CHORDAL__EACH * 0x20) | (quote - CHORDAL__EACH) | (slash - CHORDAL__EACH) | word) &
            CHORDAL__EACH * 0x80;
+}
+
+/* Whether a word may have one of those that are written with an escape; never misses one. */
+static inline uint64_t chordal__write_marks8(uint64_t word) {
+    uint64_t quote = word ^ CHORDAL__EACH * '"', slash = word ^ CHORDAL__EACH * '\\',
+             lead = word ^ CHORDAL__EACH * 0xed;
+    uint64_t low = ((word - CHORDAL__EACH * 0x20) | (quote - CHORDAL__EACH) | (slash - CHORDAL__EACH)) & ~word;
+    return (low | ((lead - CHORDAL__EACH) & ~lead)) & CHORDAL__EACH * 0x80;
 }
 
 /* The first byte that JSON reads as more than itself or that is not ASCII. */
