@@ -120,14 +120,18 @@ static void references_down(chordal__consumer *consumer) {
 static void hold_later(chordal__consumer *home) {
     const chordal__settings *settings = &home->runtime->settings;
     chordal_time span = chordal__backoff(settings, home->link->route_attempts);
-    if (!home->origin.number) return; /* all are asked for when the session opens */
+    if (home->link->state != CHORDAL_LINK_UP) return; /* all are asked for when it is up again */
     home->link->route_attempts++;
     if (chordal__heap_set(&home->runtime->deadlines, &home->due, home->runtime->now + span) < 0)
         home->link->broken = CHORDAL_E_NOMEM;
 }
 
 void chordal__consumer_due(chordal__consumer *consumer) {
-    if (!consumer->origin.number) return;
+    if (consumer->link->state != CHORDAL_LINK_UP) return;
+    if (!consumer->origin.number) {
+        chordal__consumer_open(consumer); /* the peer ended the one before */
+        return;
+    }
     for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next) {
         chordal__remote *remote = CHORDAL__ENTRY(node, chordal__remote, node);
         if (remote->number < 0) chordal__remote_hold(remote);
@@ -194,7 +198,7 @@ void chordal__consumer_free(chordal__consumer *consumer) {
         chordal__reference *reference = remote->reference;
         reference->source = NULL;
         free_remote(remote);
-        chordal__reference_orphan(reference);
+        chordal__reference_orphan(reference, consumer->link->reason.code);
     }
     chordal__heap_remove(&consumer->runtime->deadlines, &consumer->due);
     forget_types(consumer);

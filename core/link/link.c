@@ -113,6 +113,14 @@ chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attemp
     return span < settings->backoff_limit ? span : settings->backoff_limit;
 }
 
+/* For good: what it carried fails. */
+static void close_for_good(chordal__link *link, int code, const char *detail) {
+    chordal__heap_remove(&link->runtime->deadlines, &link->due);
+    set_state(link, CHORDAL_LINK_CLOSED, code, detail);
+    while (!chordal__list_empty(&link->consumers))
+        chordal__consumer_free(CHORDAL__ENTRY(link->consumers.next, chordal__consumer, node));
+}
+
 /* Doubled each time with a limit, and a random half of it, so that many do not come back at once. */
 static chordal_time backoff(chordal__link *link) {
     const chordal__settings *settings = &link->runtime->settings;
@@ -128,8 +136,7 @@ static void transport_ended(chordal__link *link, int code, const char *detail, b
     drop_sessions(link);
     chordal__codec_dispose(&link->codec);
     if (!(link->flags & CHORDAL_LINK_CONNECT) || for_good) {
-        chordal__heap_remove(&link->runtime->deadlines, &link->due);
-        set_state(link, CHORDAL_LINK_CLOSED, code, detail);
+        close_for_good(link, code, detail);
         return;
     }
     set_state(link, CHORDAL_LINK_WAIT, code, detail);
@@ -188,9 +195,7 @@ void chordal__link_close(chordal__link *link) {
         transport_ended(link, 0, NULL, true);
         return;
     }
-    chordal__heap_remove(&link->runtime->deadlines, &link->due);
-    set_state(link, CHORDAL_LINK_CLOSED, 0, NULL);
-    drop_sessions(link);
+    close_for_good(link, 0, NULL);
 }
 
 void chordal__link_retry(chordal__link *link) {
@@ -234,11 +239,8 @@ void chordal__link_free(chordal__link *link) {
     chordal__runtime *runtime = link->runtime;
     link->flags &= ~(uint32_t)CHORDAL_LINK_CONNECT;
     transport_ended(link, CHORDAL_E_CLOSED, NULL, true);
-    link->state = CHORDAL_LINK_CLOSED;
+    if (link->state != CHORDAL_LINK_CLOSED) close_for_good(link, CHORDAL_E_CLOSED, NULL);
     chordal__link_drop_queue(link);
-    while (!chordal__list_empty(&link->consumers))
-        chordal__consumer_free(CHORDAL__ENTRY(link->consumers.next, chordal__consumer, node));
-    chordal__heap_remove(&runtime->deadlines, &link->due);
     chordal__list_remove(&link->node);
     chordal__untell(&link->event);
     chordal__untell(&link->output);

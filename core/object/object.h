@@ -439,8 +439,8 @@ int chordal__reference_new(chordal__runtime *runtime, const void *type, size_t t
                            uint32_t flags, chordal__body *params, chordal__reference **out,
                            chordal_error *error);            /* refs params; PENDING, no source */
 void chordal__reference_free(chordal__reference *reference); /* settles every call, closes nothing else's memory */
-/* Nothing carries it any more: it fails, and its calls settle. */
-void chordal__reference_orphan(chordal__reference *reference);
+/* Nothing carries it any more: it fails (code 0: CLOSED), and its calls settle. */
+void chordal__reference_orphan(chordal__reference *reference, int code);
 /* Change the state and tell. */
 void chordal__reference_set_state(chordal__reference *reference, uint8_t state, int code, const char *detail,
                                   size_t detail_len);

@@ -105,11 +105,13 @@ void chordal__reference_set_state(chordal__reference *reference, uint8_t state, 
     }
 }
 
-void chordal__reference_orphan(chordal__reference *reference) {
-    static const char words[] = "the link was released";
+void chordal__reference_orphan(chordal__reference *reference, int code) {
+    static const char words[] = "the link is closed";
     reference->source = &no_source;
     settle_all(&reference->sent, CHORDAL_E_OUTCOME_UNKNOWN, words);
-    chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_CLOSED, words, sizeof words - 1);
+    if (reference->state == CHORDAL_REFERENCE_RETIRED) return;
+    chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, code ? code : CHORDAL_E_CLOSED, words,
+                                 sizeof words - 1);
 }
 
 /* As if it never was live, so that the next try binds all watches. */

@@ -61,7 +61,7 @@ export const OBJECT_RETIRED = 2;
 export const PROTOCOL = 1;
 /** no link; the last values stay readable, calls are parked */
 export const REFERENCE_DOWN = 3;
-/** the provider refused or failed; chordal_reference_retry asks again */
+/** refused or failed, chordal_reference_retry asks again; or its link is closed */
 export const REFERENCE_FAILED = 4;
 /** the program keeps the values: the core keeps none, and the reference is its own watch on all \ members (FRAME events name it as `watch`); members are then patched by ops alone */
 export const REFERENCE_KEPT = 1;

@@ -284,6 +284,30 @@ TEST(a_retired_reference_stays_retired) {
     pair_close(&p);
 }
 
+/* A link that the program closed does not come back: what it carried fails, and every call settles. */
+TEST(a_closed_link_fails_what_it_carried) {
+    test_pair p;
+    pair_open(&p, CHORDAL_CODEC_BINARY, (chordal_host_options){0}, 0, 0);
+    provide(&p.a, NOTES);
+    chordal_id live = get(&p.b, "notes", NOTES_PARAMS);
+    settle(&p);
+    set_json(&p.a, last_event(&p.a, CHORDAL_EVENT_OBJECT)->as.object.object, NOTES_TITLE, "", "\"t\"");
+    settle(&p);
+    chordal_id pending = get(&p.b, "notes", "{\"board\":\"b\"}");
+    (void)call(&p.b, live, "ping", "[]");
+    (void)call(&p.b, pending, "add", "[]");
+    CHECK_INT(chordal_link_close(p.b.host, p.link_b, NULL), 0);
+    test_poll(&p.b);
+    CHECK_INT(chordal_reference_state(p.b.host, live), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(chordal_reference_state(p.b.host, pending), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(count_events(&p.b, CHORDAL_EVENT_RESULT), 2);
+    CHECK_TEXT(value_of(&p.b, live, NOTES_TITLE), "\"t\"");
+    CHECK_INT(chordal_reference_retry(p.b.host, live, NULL), CHORDAL_E_CLOSED);
+    chordal_release(p.b.host, live);
+    chordal_release(p.b.host, pending);
+    pair_close(&p);
+}
+
 /* ---- calls ---- */
 
 /* A call that waits for a slot behind one that was given up is sent. */
@@ -372,7 +396,6 @@ static void one_call(int stage, int end) {
     bring_to(&p, stage, reference, &made);
     end_by(&p, end, reference, made);
     for (int i = 0; i < 4; i++) serve(&p);
-    if (end == DROP_LINK) chordal_release(p.b.host, p.link_b);
     if (end == CLOSE_PROVIDER) chordal_release(p.b.host, reference);
     serve(&p);
     size_t results = count_events(&p.b, CHORDAL_EVENT_RESULT);
@@ -743,6 +766,7 @@ TESTS({"an object that was never told holds up nothing", an_object_that_was_neve
       {"a retry helps all that hold", a_retry_helps_all_that_hold},
       {"given back before its first bound", given_back_before_its_first_bound},
       {"a retired reference stays retired", a_retired_reference_stays_retired},
+      {"a closed link fails what it carried", a_closed_link_fails_what_it_carried},
       {"no call waits behind one that went", no_call_waits_behind_one_that_went},
       {"each call settles once", each_call_settles_once},
       {"a timeout without end does not pass", a_timeout_without_end_does_not_pass},

@@ -7,7 +7,7 @@
 #define CHORDAL_REFERENCE_PENDING 1  /* asked for */
 #define CHORDAL_REFERENCE_LIVE 2     /* values are current */
 #define CHORDAL_REFERENCE_DOWN 3     /* no link; the last values stay readable, calls are parked */
-#define CHORDAL_REFERENCE_FAILED 4   /* the provider refused or failed; chordal_reference_retry asks again */
+#define CHORDAL_REFERENCE_FAILED 4   /* refused or failed, chordal_reference_retry asks again; or its link is closed */
 #define CHORDAL_REFERENCE_RETIRED 5  /* the object is no more */
 #define CHORDAL_REFERENCE_REVOKED 6  /* the right to hold it was taken away */
 #define CHORDAL_REFERENCE_RELEASED 7 /* given back */
