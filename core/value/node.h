@@ -13,7 +13,7 @@
 enum {
     CHORDAL__KIND_SHAPE = 16, /* chordal__shape: the keys of small objects */
     CHORDAL__KIND_ENTRY = 17, /* chordal__entry: a member of a large object */
-    CHORDAL__KIND_CHUNK = 18  /* a group of a tree; form is its level, 0 a leaf; an inner one has sizes behind */
+    CHORDAL__KIND_CHUNK = 18  /* a group of a tree; form is its level, 0 a leaf; an inner one has ends behind */
 };
 
 /* LODGED: flat, and in a lodge. */
@@ -142,7 +142,7 @@ chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind);
 size_t chordal__group_size(const chordal__group *group);
 /* A group of the same form with `capacity`, its slots referenced once more. */
 chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity);
-/* Resize a group without other owners, out of its lodge when it is in one; sizes behind the slots are not kept. NULL
+/* Resize a group without other owners, out of its lodge when it is in one; ends behind the slots are not kept. NULL
  * leaves it. */
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity);
 /* To change a container: itself when it has no other owner, else a copy; NULL: no memory. The end of the change: the

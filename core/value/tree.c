@@ -7,21 +7,20 @@
 
 #define CHUNK_MIN (CHORDAL__CHUNK_MAX / 4)
 
-static size_t *sizes_of(const chordal__group *chunk) {
+/* Of an inner chunk: the items in its first slots up to each. */
+static size_t *ends_of(const chordal__group *chunk) {
     return (size_t *)(uintptr_t)&chunk->slots[chunk->capacity];
 }
 
 size_t chordal__tree_count(const chordal__node *node) {
     const chordal__group *chunk = chordal__group_of(node);
-    if (node->form == 0) return chunk->count;
-    size_t count = 0;
-    for (uint32_t i = 0; i < chunk->count; i++) count += sizes_of(chunk)[i];
-    return count;
+    return node->form && chunk->count ? ends_of(chunk)[chunk->count - 1] : chunk->count;
 }
 
-static void fill_sizes(chordal__group *chunk) {
+static void fill_ends(chordal__group *chunk) {
+    size_t end = 0;
     if (chunk->head.form == 0) return;
-    for (uint32_t i = 0; i < chunk->count; i++) sizes_of(chunk)[i] = chordal__tree_count(chunk->slots[i]);
+    for (uint32_t i = 0; i < chunk->count; i++) ends_of(chunk)[i] = end += chordal__tree_count(chunk->slots[i]);
 }
 
 static chordal__node *new_chunk(chordal__memory *memory, unsigned level, chordal__node *const *slots, uint32_t count) {
@@ -29,7 +28,7 @@ static chordal__node *new_chunk(chordal__memory *memory, unsigned level, chordal
     if (!chunk) return NULL;
     for (uint32_t i = 0; i < count; i++) chunk->slots[i] = chordal__node_ref(slots[i]);
     chunk->count = count;
-    fill_sizes(chunk);
+    fill_ends(chunk);
     return &chunk->head;
 }
 
@@ -49,9 +48,8 @@ static chordal__node *build_level(chordal__memory *memory, unsigned level, size_
             chordal__node_unref(memory, &chunk->head);
             return NULL;
         }
-        sizes_of(chunk)[i] = size;
         chunk->count++;
-        done += size;
+        ends_of(chunk)[i] = done += size;
     }
     return &chunk->head;
 }
@@ -67,10 +65,16 @@ chordal__node *chordal__tree_new(chordal__memory *memory, chordal__node *const *
 
 /* The slot of an inner chunk in which the item lies; the end belongs to the last. */
 static uint32_t slot_of(const chordal__group *chunk, size_t *index) {
-    const size_t *sizes = sizes_of(chunk);
-    uint32_t i = 0;
-    for (; i + 1 < chunk->count && *index >= sizes[i]; i++) *index -= sizes[i];
-    return i;
+    const size_t *ends = ends_of(chunk);
+    uint32_t low = 0, more = chunk->count - 1; /* it is one of `more` slots behind `low`, or that one */
+    if (more && *index >= ends[more - 1]) low = more, more = 0;
+    while (more) {
+        uint32_t half = (more + 1) / 2;
+        if (*index >= ends[low + half - 1]) low += half;
+        more -= half;
+    }
+    if (low) *index -= ends[low - 1];
+    return low;
 }
 
 const chordal__group *chordal__tree_leaf(const chordal__node *root, size_t index, uint32_t *out_place) {
@@ -125,7 +129,7 @@ size_t chordal__tree_find(const chordal__node *root, chordal__tree_order *compar
     *out_found = false;
     while (chunk->head.form) {
         uint32_t at = search_chunk(chunk, compare, wanted);
-        for (uint32_t i = 0; i < at; i++) index += sizes_of(chunk)[i];
+        if (at) index += ends_of(chunk)[at - 1];
         chunk = chordal__group_of(chunk->slots[at]);
     }
     if (chunk->count == 0) return index;
@@ -230,7 +234,7 @@ static chordal__group *own_chunk(chordal__memory *memory, chordal__node **slot) 
     if (chunk->head.references == 1) return chunk;
     chordal__group *copy = chordal__group_copy(memory, chunk, chunk->capacity);
     if (!copy) return NULL;
-    if (chunk->head.form) memcpy(sizes_of(copy), sizes_of(chunk), chunk->count * sizeof(size_t));
+    if (chunk->head.form) memcpy(ends_of(copy), ends_of(chunk), chunk->count * sizeof(size_t));
     chordal__node_unref(memory, *slot);
     *slot = &copy->head;
     return copy;
@@ -295,6 +299,11 @@ bool chordal__tree_prepare(chordal__tree_edit *edit, chordal__memory *memory, ch
     return edit->made != NULL;
 }
 
+static void move_ends(chordal__group *chunk, uint32_t place, size_t more) {
+    size_t *ends = ends_of(chunk);
+    for (uint32_t i = place; i < chunk->count; i++) ends[i] += more;
+}
+
 static void commit_leaf(chordal__tree_edit *edit, chordal__memory *memory) {
     chordal__group *leaf = edit->path[edit->levels - 1];
     chordal__node *gone[CHORDAL__CHUNK_MAX];
@@ -305,7 +314,7 @@ static void commit_leaf(chordal__tree_edit *edit, chordal__memory *memory) {
     for (size_t i = 0; i < edit->count; i++) at[i] = chordal__node_ref(edit->items[i]);
     leaf->count += (uint32_t)edit->count - (uint32_t)edit->remove;
     for (uint32_t i = 0; i + 1 < edit->levels; i++)
-        sizes_of(edit->path[i])[edit->places[i]] += edit->count - edit->remove;
+        move_ends(edit->path[i], edit->places[i], edit->count - edit->remove);
     for (size_t i = 0; i < edit->remove; i++) chordal__node_unref(memory, gone[i]);
 }
 
