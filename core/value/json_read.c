@@ -120,8 +120,11 @@ static int read_escape(json *j, const uint8_t **at) {
 /* The fault of text that is not valid at its beginning: the input may end inside a code point. */
 static int fail_text(json *j, const uint8_t *at, const uint8_t *end) {
     size_t len = (size_t)(end - at), need = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
-    bool begins = end == j->end && len < need && *at >= 0xc2 && *at <= 0xf4;
-    for (size_t i = 1; begins && i < len; i++) begins = (at[i] & 0xc0) == 0x80;
+    if (end < j->end || len >= need) return fail_at(j, at, CHORDAL_E_UTF8);
+    uint8_t whole[4]; /* as it might go on */
+    memset(whole, *at == 0xf4 ? 0x80 : 0xbf, sizeof whole);
+    memcpy(whole, at, len);
+    bool begins = chordal__utf_valid(whole, need, NULL);
     return begins ? fail_at(j, end, j->short_code) : fail_at(j, at, CHORDAL_E_UTF8);
 }
 

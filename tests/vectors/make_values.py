@@ -267,6 +267,8 @@ vectors(
         raw("overlong in three", b'"\xe0\x80\x80"', "utf8", 1),
         raw("beyond the end", b'"\xf4\x90\x80\x80"', "utf8", 1),
         raw("five bytes", b'"\xf8\x88\x80\x80\x80"', "utf8", 1),
+        raw("overlong and cut off", b'"\xe0\x80', "utf8", 1),
+        raw("beyond the end and cut off", b'"\xf4\x90', "utf8", 1),
         raw("in a key", b'{"\xff":1}', "utf8", 2),
         refused("packed", "utf8", 2, packed="a261ff"),
         refused("in a packed key", "utf8", 2, packed="81a18001"),
