@@ -135,6 +135,24 @@ static int assign(chordal__draft *draft, const chordal__op *op, chordal__node *p
     return code;
 }
 
+/* A set one past the end of an array is a splice of the array: every push has the same path then, which the stream's
+ * dictionary learns. On NOMEM the op is as before. */
+static int push_as_splice(chordal__draft *draft, chordal__op *op) {
+    chordal__segment last = op->path->segments[op->path->count - 1];
+    if (last.is_key || !op->value || chordal__resolve(draft->value, op->path)) return 0;
+    chordal__path *parent = chordal__path_new(draft->memory, op->path->segments, op->path->count - 1);
+    chordal__node *array = parent ? chordal__resolve(draft->value, parent) : NULL;
+    bool pushes = array && chordal__node_kind(array) == CHORDAL_KIND_ARRAY && chordal__node_length(array) == last.index;
+    chordal__node *values = pushes ? chordal__node_array(draft->memory, &op->value, 1) : NULL;
+    if (!values) {
+        if (parent) chordal__path_unref(draft->memory, parent);
+        return pushes || !parent ? CHORDAL_E_NOMEM : 0;
+    }
+    chordal__op_dispose(draft->memory, op);
+    *op = (chordal__op){.kind = CHORDAL_OP_SPLICE, .path = parent, .value = values, .index = last.index};
+    return 0;
+}
+
 int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *error) {
     bool whole = op.path && op.path->count == 1;
     if (op.kind == CHORDAL_OP_ASSIGN && op.path && op.value) {
@@ -147,5 +165,9 @@ int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *erro
         op.kind = CHORDAL_OP_SET;
     }
     if (op.kind == CHORDAL_OP_SET && whole) op.kind = CHORDAL_OP_REPLACE;
+    if (op.kind == CHORDAL_OP_SET && op.path && push_as_splice(draft, &op) != 0) {
+        chordal__op_dispose(draft->memory, &op);
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, NULL);
+    }
     return do_one(draft, op, error);
 }
