@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _packed, _records
@@ -148,17 +148,17 @@ class Provider:
     def on_compute(self, event: _records.ComputeEvent) -> None:
         instance = self.objects.get(event.object)
         if instance is None:  # its OBJECT event comes behind this one
-            self.core.compute_fail(event.compute, INTERNAL, "")
+            _answered(self.core.compute_fail, event.compute, INTERNAL, "")
             return
         member = type(instance).type_members[event.member]
         assert isinstance(member, Derive)
         try:
             value = freeze(member.function(instance))
-            self.core.compute_answer(event.compute, _packed.pack(value))
-            instance._values[event.member] = value
+            if _answered(self.core.compute_answer, event.compute, _packed.pack(value)):
+                instance._values[event.member] = value
         except Exception as error:
             told = _told(error, f"{instance!r}.{member.name}")
-            self.core.compute_fail(event.compute, told.name, told.detail)
+            _answered(self.core.compute_fail, event.compute, told.name, told.detail)
 
     # ---- commits ----
 
@@ -203,6 +203,17 @@ class Provider:
         self.tickets.clear()
         self.calls.clear()
         self.objects.clear()
+
+
+def _answered(answer: Callable[..., None], *arguments: Any) -> bool:
+    """Answer a compute. False: too late, the object is no more."""
+    try:
+        answer(*arguments)
+    except ChordalError as error:
+        if error.name != "closed":
+            raise
+        return False
+    return True
 
 
 def _told(error: Exception, where: str) -> MethodError:
