@@ -95,30 +95,10 @@ static int run_delete(const apply_task *task, chordal__node **slot) {
     return settle(task, slot, chordal__node_remove(task->memory, *slot, last->key, last->key_len, &still), &still);
 }
 
-/* Text in several pieces is appended to a string that stays held, so that it can be given back. */
-static int append_pieces(const apply_task *task, chordal__node **slot) {
-    chordal__node *before = chordal__node_ref(*slot), *still = NULL;
-    const uint8_t *data = NULL;
-    size_t len = 0;
-    int code = 0;
-    for (uint64_t at = 0; code == 0 && chordal__node_string_piece(task->op->value, &at, &data, &len);) {
-        code = settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), &still);
-    }
-    chordal__node *other = before;
-    if (code != 0) other = *slot, *slot = before;
-    chordal__node_unref(task->memory, other);
-    return code;
-}
-
 static int run_append(const apply_task *task, chordal__node **slot) {
     if (chordal__node_kind(*slot) != CHORDAL_KIND_STRING) return refuse(task, CHORDAL_E_TYPE, "not a string");
-    chordal__node *text = task->op->value, *still = NULL;
-    const uint8_t *data = NULL;
-    size_t len = 0;
-    uint64_t at = 0, bytes = chordal__node_string_bytes(text);
-    if (!chordal__node_string_piece(text, &at, &data, &len)) return 0;
-    if (len < bytes) return append_pieces(task, slot);
-    return settle(task, slot, chordal__node_append(task->memory, *slot, data, len, &still), &still);
+    chordal__node *still = NULL;
+    return settle(task, slot, chordal__node_concat(task->memory, *slot, task->op->value, &still), &still);
 }
 
 static int run_truncate(const apply_task *task, chordal__node **slot) {

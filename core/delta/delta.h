@@ -20,6 +20,7 @@ typedef struct chordal__path {
     uint32_t count;
     uint64_t hash;               /* of the canonical bytes */
     size_t size;                 /* of this block */
+    size_t weight;               /* bytes when written inline */
     chordal__segment segments[]; /* keys lie behind */
 } chordal__path;
 chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment *segments,

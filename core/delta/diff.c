@@ -53,7 +53,7 @@ int chordal__differ_set(chordal__differ *differ, const chordal__node *value) {
 static int settle(chordal__differ *differ, size_t count, uint64_t weight, const chordal__node *after) {
     chordal__ops *ops = differ->ops;
     if (ops->count < count + 2) return 0;
-    uint64_t gained = ops->weight - weight, path = chordal__path_weight(ops->items[count].path);
+    uint64_t gained = ops->weight - weight, path = ops->items[count].path->weight;
     if (gained < path || chordal__node_weigh(after, gained - path) > gained - path) return 0;
     chordal__ops_cut(ops, count);
     return chordal__differ_set(differ, after);

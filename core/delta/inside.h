@@ -7,7 +7,6 @@
 /* ---- path.c ---- */
 bool chordal__segment_equal(const chordal__segment *a, const chordal__segment *b);
 uint32_t chordal__path_common(const chordal__path *a, const chordal__path *b); /* equal segments at the front */
-uint64_t chordal__path_weight(const chordal__path *path);                      /* bytes when written inline */
 
 /* ---- ops.c ---- */
 uint64_t chordal__op_weigh(const chordal__op *op);

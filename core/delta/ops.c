@@ -2,7 +2,7 @@
 #include "delta/inside.h"
 
 uint64_t chordal__op_weigh(const chordal__op *op) {
-    uint64_t weight = 1 + (op->path ? chordal__path_weight(op->path) : 0);
+    uint64_t weight = 1 + (op->path ? op->path->weight : 0);
     if (op->value) weight += chordal__node_weigh(op->value, UINT64_MAX);
     if (op->kind == CHORDAL_OP_SPLICE || op->kind == CHORDAL_OP_TRUNCATE) weight += 3;
     return weight + 2 * (uint64_t)op->indexes_len;

@@ -22,6 +22,15 @@ static uint64_t head_of(const chordal__segment *segment) {
     return segment->is_key ? (uint64_t)segment->key_len * 2 + 1 : segment->index * 2;
 }
 
+static size_t weight_of(const chordal__path *path) {
+    size_t weight = varint_len(path->count);
+    for (uint32_t i = 0; i < path->count; i++) {
+        const chordal__segment *segment = &path->segments[i];
+        weight += varint_len(head_of(segment)) + (segment->is_key ? segment->key_len : 0);
+    }
+    return weight;
+}
+
 /* Over the bytes of an inline path (docs/protocol.md, "Ops"). */
 static uint64_t hash_of(const chordal__path *path) {
     uint64_t state = hash_varint(CHORDAL__FNV_START, path->count);
@@ -56,6 +65,7 @@ chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment
     path->size = size;
     copy_segments(path, segments);
     path->hash = hash_of(path);
+    path->weight = weight_of(path);
     return path;
 }
 
@@ -83,13 +93,4 @@ uint32_t chordal__path_common(const chordal__path *a, const chordal__path *b) {
 bool chordal__path_equal(const chordal__path *a, const chordal__path *b) {
     if (a == b) return true;
     return a->hash == b->hash && a->count == b->count && chordal__path_common(a, b) == a->count;
-}
-
-uint64_t chordal__path_weight(const chordal__path *path) {
-    uint64_t weight = varint_len(path->count);
-    for (uint32_t i = 0; i < path->count; i++) {
-        const chordal__segment *segment = &path->segments[i];
-        weight += varint_len(head_of(segment)) + (segment->is_key ? segment->key_len : 0);
-    }
-    return weight;
 }

@@ -2,11 +2,14 @@
 #include "value/node.h"
 
 /* Make the container the slot's alone. */
-static bool own_container(chordal__memory *memory, chordal__node **slot, uint32_t depth) {
-    chordal__node *work = chordal__edit_begin(memory, *slot);
-    if (!work) return false;
-    if (work != *slot) chordal__node_unref(memory, *slot);
-    *slot = work;
+static inline bool own_container(chordal__memory *memory, chordal__node **slot, uint32_t depth) {
+    chordal__node *work = *slot;
+    if (work->references > 1) {
+        work = chordal__edit_begin(memory, *slot);
+        if (!work) return false;
+        chordal__node_unref(memory, *slot);
+        *slot = work;
+    }
     if (depth >= work->extent && depth < UINT16_MAX) work->extent = (uint16_t)(depth + 1);
     return true;
 }

@@ -120,7 +120,8 @@ static void join_halves(addition *add, const uint8_t *high, const uint8_t *low) 
 
 static addition addition_of(const chordal__text *tail, const uint8_t *utf8, size_t len) {
     addition add = {.utf8 = utf8, .len = len};
-    if (chordal__utf_joins(tail->data, tail->bytes, utf8, len)) join_halves(&add, tail->data + tail->bytes - 3, utf8);
+    if (*utf8 == 0xed && chordal__utf_joins(tail->data, tail->bytes, utf8, len))
+        join_halves(&add, tail->data + tail->bytes - 3, utf8);
     add.bytes = add.joint_len + add.len;
     add.units = (add.joint_len ? 1 : 0) + (size_t)chordal__utf_units(add.utf8, add.len);
     return add;
@@ -148,6 +149,19 @@ static bool extend_text(chordal__memory *memory, chordal__node **slot, const add
     return true;
 }
 
+/* A new text of another and what is put behind it, if it is not too long for one. NULL: no memory. */
+static chordal__node *extended_text(chordal__memory *memory, const chordal__text *text, const addition *add) {
+    size_t kept = text->bytes - add->cut, size = kept + add->bytes;
+    chordal__text *made = chordal__allocate(memory, offsetof(chordal__text, data) + size);
+    if (!made) return NULL;
+    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__FLAT, (unsigned)size);
+    made->bytes = (uint16_t)size;
+    made->units = (uint16_t)(text->units + add->units);
+    memcpy(made->data, text->data, kept);
+    put_addition(made->data + kept, add);
+    return (chordal__node *)made;
+}
+
 /* The bytes of a text and what is put behind it, to be released by the caller. */
 static uint8_t *copy_extended(chordal__memory *memory, const chordal__text *text, const addition *add, size_t *out) {
     size_t kept = text->bytes - add->cut;
@@ -159,19 +173,29 @@ static uint8_t *copy_extended(chordal__memory *memory, const chordal__text *text
     return bytes;
 }
 
+static chordal__node *extended_rope(chordal__memory *memory, const chordal__text *text, const addition *add) {
+    size_t size;
+    uint8_t *bytes = copy_extended(memory, text, add, &size);
+    chordal__node *made = bytes ? new_rope(memory, bytes, size, text->units + add->units) : NULL;
+    chordal__release(memory, bytes, size);
+    return made;
+}
+
+/* What is put behind a text stays short enough for one. */
+static bool fits_text(const chordal__text *text, const addition *add) {
+    return text->bytes - add->cut + add->bytes <= CHORDAL__TEXT_MAX;
+}
+
 static chordal__node *append_flat(chordal__memory *memory, chordal__node *node, const addition *add,
                                   chordal__node **still) {
     const chordal__text *text = chordal__text_of(node);
-    size_t size = text->bytes - add->cut + add->bytes;
-    if (node->references == 1 && node->form == CHORDAL__FLAT && size <= CHORDAL__TEXT_MAX) {
+    bool fits = fits_text(text, add);
+    if (node->references == 1 && node->form == CHORDAL__FLAT && fits) {
         if (extend_text(memory, &node, add)) return node;
         *still = node;
         return NULL;
     }
-    uint8_t *bytes = copy_extended(memory, text, add, &size);
-    chordal__node *made = NULL;
-    if (bytes) made = chordal__string_new(memory, bytes, size, text->units + add->units);
-    chordal__release(memory, bytes, size);
+    chordal__node *made = fits ? extended_text(memory, text, add) : extended_rope(memory, text, add);
     if (made)
         chordal__node_unref(memory, node);
     else
@@ -194,21 +218,22 @@ static bool replace_tail(chordal__memory *memory, chordal__node **root, size_t l
     return done;
 }
 
+/* The last piece with more behind it, in its place. */
+static bool extend_tail(chordal__memory *memory, chordal__node **root, size_t last, const addition *add) {
+    chordal__node **slot = chordal__tree_own(memory, root, last);
+    if (!slot) return false;
+    if ((*slot)->references == 1) return extend_text(memory, slot, add);
+    chordal__node *made = extended_text(memory, chordal__text_of(*slot), add);
+    if (!made) return false;
+    chordal__node_unref(memory, *slot);
+    *slot = made;
+    return true;
+}
+
 static bool append_rope(chordal__memory *memory, chordal__node *node, const addition *add, size_t last) {
     chordal__node **root = &chordal__group_of(node)->slots[0];
-    const chordal__text *tail = chordal__text_of(chordal__tree_at(*root, last));
-    bool done;
-    if (tail->head.references == 1 && tail->bytes - add->cut + add->bytes <= CHORDAL__TEXT_MAX) {
-        chordal__node **slot = chordal__tree_own(memory, root, last);
-        /* Copying the path gave the piece a second owner. */
-        if (slot && (*slot)->references == 1)
-            done = extend_text(memory, slot, add);
-        else
-            done = slot && replace_tail(memory, root, last, add);
-    } else {
-        done = replace_tail(memory, root, last, add);
-    }
-    if (!done) return false;
+    bool fits = fits_text(chordal__text_of(chordal__tree_at(*root, last)), add);
+    if (!(fits ? extend_tail(memory, root, last, add) : replace_tail(memory, root, last, add))) return false;
     chordal__totals *totals = chordal__totals_of(node);
     totals->length += add->units;
     totals->other += add->bytes - add->cut;
@@ -231,6 +256,38 @@ chordal__node *chordal__node_append(chordal__memory *memory, chordal__node *stri
         return NULL;
     }
     return chordal__edit_end(memory, string, work, append_rope(memory, work, &add, last), still);
+}
+
+/* Text in several pieces is appended to a string that stays held, so that it can be given back. */
+static chordal__node *append_pieces(chordal__memory *memory, chordal__node *string, const chordal__node *more,
+                                    chordal__node **still) {
+    chordal__node *before = chordal__node_ref(string), *made = string;
+    const uint8_t *data;
+    size_t len;
+    for (uint64_t at = 0; made && chordal__node_string_piece(more, &at, &data, &len);)
+        made = chordal__node_append(memory, made, data, len, still);
+    if (made) {
+        chordal__node_unref(memory, before);
+    } else {
+        chordal__node_unref(memory, *still);
+        *still = before;
+    }
+    return made;
+}
+
+chordal__node *chordal__node_concat(chordal__memory *memory, chordal__node *string, const chordal__node *more,
+                                    chordal__node **still) {
+    if (chordal__is_tree(more)) return append_pieces(memory, string, more, still);
+    const chordal__text *added = chordal__text_of(more);
+    chordal__text *text = chordal__text_of(string);
+    if (added->bytes == 0) return string;
+    bool room = string->form == CHORDAL__FLAT && text->bytes + added->bytes <= string->extent;
+    if (!room || string->references > 1 || *added->data == 0xed)
+        return chordal__node_append(memory, string, added->data, added->bytes, still);
+    memcpy(text->data + text->bytes, added->data, added->bytes);
+    text->bytes = (uint16_t)(text->bytes + added->bytes);
+    text->units = (uint16_t)(text->units + added->units);
+    return string;
 }
 
 /* ---- dropping from the front ---- */

@@ -229,15 +229,18 @@ static chordal__node *back_of(chordal__memory *memory, chordal__node *node, size
 
 /* ---- changing ---- */
 
-static chordal__group *own_chunk(chordal__memory *memory, chordal__node **slot) {
+static chordal__group *copy_chunk(chordal__memory *memory, chordal__node **slot) {
     chordal__group *chunk = chordal__group_of(*slot);
-    if (chunk->head.references == 1) return chunk;
     chordal__group *copy = chordal__group_copy(memory, chunk, chunk->capacity);
     if (!copy) return NULL;
     if (chunk->head.form) memcpy(ends_of(copy), ends_of(chunk), chunk->count * sizeof(size_t));
     chordal__node_unref(memory, *slot);
     *slot = &copy->head;
     return copy;
+}
+
+static inline chordal__group *own_chunk(chordal__memory *memory, chordal__node **slot) {
+    return (*slot)->references == 1 ? chordal__group_of(*slot) : copy_chunk(memory, slot);
 }
 
 /* Own the path to an item; what was owned stays so when memory ends, which changes no content. */
@@ -256,9 +259,13 @@ static bool own_path(chordal__tree_edit *edit, chordal__memory *memory, size_t i
 }
 
 chordal__node **chordal__tree_own(chordal__memory *memory, chordal__node **root, size_t index) {
-    chordal__tree_edit edit = {.root = root};
-    if (!own_path(&edit, memory, index)) return NULL;
-    return &edit.path[edit.levels - 1]->slots[edit.places[edit.levels - 1]];
+    chordal__node **slot = root;
+    for (;;) {
+        chordal__group *chunk = own_chunk(memory, slot);
+        if (!chunk) return NULL;
+        if (chunk->head.form == 0) return &chunk->slots[index];
+        slot = &chunk->slots[slot_of(chunk, &index)];
+    }
 }
 
 /* Whether the change stays within one leaf. */

@@ -68,6 +68,8 @@ chordal__node *chordal__node_replace(chordal__memory *memory, chordal__node *arr
                                      chordal__node *value, chordal__node **still);
 chordal__node *chordal__node_append(chordal__memory *memory, chordal__node *string, const void *utf8, size_t len,
                                     chordal__node **still); /* joins surrogate halves */
+chordal__node *chordal__node_concat(chordal__memory *memory, chordal__node *string, const chordal__node *more,
+                                    chordal__node **still); /* the same; `more` is another string */
 chordal__node *chordal__node_drop_front(chordal__memory *memory, chordal__node *string, uint64_t units,
                                         chordal__node **still);
 

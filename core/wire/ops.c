@@ -43,9 +43,11 @@ static void write_definitions(chordal__buffer *buffer, uint8_t encoding, const c
                               uint64_t from, uint64_t to) {
     bool begins = dictionary->generation_cut > from && dictionary->generation_cut <= to;
     if (begins) write_op(buffer, encoding, &(chordal__op){.kind = CHORDAL_OP_GENERATION}, NULL);
-    for (size_t i = 0; i < dictionary->count; i++) {
+    size_t first = begins ? 0 : dictionary->count; /* the later an entry is, the later is its cut */
+    while (first && dictionary->entries[first - 1].cut > from) first--;
+    for (size_t i = first; i < dictionary->count; i++) {
         const chordal__dictionary_entry *entry = &dictionary->entries[i];
-        if (entry->cut > to || (!begins && entry->cut <= from)) continue;
+        if (entry->cut > to) break;
         write_op(buffer, encoding, &(chordal__op){.kind = CHORDAL_OP_DEFINE, .path = entry->path}, NULL);
     }
 }
