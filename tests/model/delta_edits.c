@@ -19,6 +19,7 @@ static uint32_t roll(uint32_t below) {
 }
 
 static chordal__memory *memory;
+static uint64_t folds; /* sequences of batches that were folded and compared */
 
 /* ---- random values ---- */
 
@@ -197,6 +198,7 @@ static void check_same(const char *what, const chordal__node *a, const chordal__
 }
 
 static void check_fold(model_history *history) {
+    folds++;
     apply_ops(history->starts, &history->folded);
     for (int i = 0; i < MEMBERS; i++) {
         check_same("the fold", history->starts[i], history->values[i]);
@@ -317,6 +319,7 @@ int main(int argc, char **argv) {
         run(seed + passed);
         if (check_failures) break;
     }
+    printf("%" PRIu64 " folds\n", folds);
     printf("%" PRIu64 " passed, %d failed\n", passed, check_failures != 0);
     return check_failures != 0;
 }
