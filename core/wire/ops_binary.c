@@ -169,7 +169,8 @@ static void read_segment(chordal__part_reader *reader) {
 chordal__path *chordal__binary_path(chordal__part_reader *reader) {
     chordal__part_path_begin(reader);
     uint64_t count = chordal__binary_count(reader);
-    if (count > reader->limits.depth + UINT64_C(1)) chordal__token_fail(&reader->in, CHORDAL_E_DEPTH, reader->path_start);
+    if (count > reader->limits.depth + UINT64_C(1))
+        chordal__token_fail(&reader->in, CHORDAL_E_DEPTH, reader->path_start);
     for (uint64_t i = 0; i < count && !reader->in.failed; i++) read_segment(reader);
     return chordal__part_path_end(reader);
 }
