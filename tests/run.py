@@ -84,6 +84,14 @@ def checks(*patterns):
     return programs
 
 
+def twins():
+    """The twin against the core as it is delivered, and in fewer rounds with the sanitizers."""
+    twin = ROOT / "tests" / "model" / "twin.py"
+    yield Program("twin", [sys.executable, twin])
+    driver = ROOT / "build" / "sanitize" / "tests" / "model_driver"
+    yield Program("twin-sanitize", [sys.executable, twin, "--driver", driver, "--rounds", 6])
+
+
 VALGRIND = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=full")
 STAGES = [
     Stage("tidy", QUICK, [], checks("tests/tidy/check_*.py", "tests/abi/check_*.py")),
@@ -93,7 +101,7 @@ STAGES = [
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
     Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
     Stage("model", FULL, ["tests"], c_programs("release", "model", "sim")),
-    Stage("twin", FULL, ["tests"], checks("tests/model/twin.py")),
+    Stage("twin", FULL, ["tests", "sanitize"], twins),
     Stage(
         "sanitize",
         FULL,

@@ -100,29 +100,33 @@ def converted(kind, form, lines):
     return out.removesuffix("\n").split("\n")
 
 
-def test_convert_values():
-    cases = [case for case in vectors("values") if "json" in case and "\n" not in case["json"]]
-    assert len(cases) > 20
-    packed = [case["packed"] for case in cases]
-    assert converted("value", "binary", packed) == [case["json"] for case in cases]
-    assert converted("value", "json", [case["json"] for case in cases]) == packed
+def forms(cases, binary, text):
+    """Pairs of a binary form and its text, and of a text on one line and its binary, of all forms of the cases."""
+    from_binary = [(one, case[text]) for case in cases for one in [case[binary], *case.get(f"also_{binary}", [])]]
+    from_text = [(one, case[binary]) for case in cases for one in [case[text], *case.get(f"also_{text}", [])]]
+    return from_binary, [pair for pair in from_text if "\n" not in pair[0]]
 
 
-def test_convert_ops():
-    cases = [case for case in vectors("ops") if "json" in case]
-    assert len(cases) > 10
-    assert converted("ops", "binary", [case["binary"] for case in cases]) == [case["json"] for case in cases]
-    assert converted("ops", "json", [case["json"] for case in cases]) == [case["binary"] for case in cases]
+@pytest.mark.parametrize("family, kind, binary", [("values", "value", "packed"), ("ops", "ops", "binary")])
+def test_convert(family, kind, binary):
+    from_binary, from_text = forms([case for case in vectors(family) if "json" in case], binary, "json")
+    assert len(from_binary) > 10 and len(from_text) > 10
+    assert converted(kind, "binary", [one for one, _ in from_binary]) == [text for _, text in from_binary]
+    assert converted(kind, "json", [one for one, _ in from_text]) == [data for _, data in from_text]
 
 
 def test_convert_messages():
-    cases = [case for case in vectors("messages") if "text" in case and not case.get("current")]
-    cases = [case for case in cases if not case.get("unknown")]
+    cases = [case for case in vectors("messages") if "text" in case and not case.get("unknown")]
     assert len(cases) > 20
     for case in cases:  # each on a link of its own: an origin is named when it changes
+        current = case.get("current", 0)
+        before = [f'[{current},"lost"]'] if current else []
+        binary = converted("message", "json", before) if current else []
         frames = [case["text"], *case.get("frames", [])]
-        assert converted("message", "binary", [case["binary"]]) == frames
-        assert converted("message", "json", frames) == [case["binary"]]
+        assert converted("message", "binary", [*binary, case["binary"]]) == [*before, *frames]
+        others = [text for text in case.get("also_text", []) if text.startswith("[") and "\n" not in text]
+        for text in [case["text"], *others]:
+            assert converted("message", "json", [*before, text, *frames[1:]]) == [*binary, case["binary"]]
 
 
 @pytest.mark.parametrize(
