@@ -48,11 +48,13 @@ class Replica:
         self.names: dict[str, int] | None = None  # members, once the object was live
         self.labels: list[str] = []
         self.states: set[int] = set()  # the documents and derives among them
+        self.documents: set[int] = set()
         self.values: dict[int, Any] = {}
         self.errors: dict[int, ChordalError | None] = {}
         self.commit = 0
         self.followers: dict[str, weakref.WeakKeyDictionary[Any, None]] = {}
         self.watches: set[Any] = set()  # followers that go on when nobody keeps them
+        self.holds: weakref.WeakSet[Any] = weakref.WeakSet()  # of the references that were not given back
         self.waiting: list[asyncio.Future[None]] = []
         self.untaken = False
         self.finalizer = weakref.finalize(self, _give_back, host._core, host._pump, number)
@@ -77,6 +79,7 @@ class Replica:
         self.names = names
         self.labels = list(names)
         self.states = {index for index, row in enumerate(table) if row[1] != _records.MEMBER_METHOD}
+        self.documents = {index for index, row in enumerate(table) if row[1] == _records.MEMBER_DOCUMENT}
         for name, followers in list(self.followers.items()):
             index = names.get(name, -1)
             if index not in self.states:
@@ -137,7 +140,7 @@ class Replica:
             return
         self.values[member] = value
         self.commit = event.commit
-        self.errors[member] = self._derive_error(member, event)
+        self.errors[member] = self._derive_error(member, event, whole)
         self.untaken = self.manual
         name = self.labels[member] if member < len(self.labels) else ""
         if name in self.followers:
@@ -147,14 +150,14 @@ class Replica:
         if self.untaken:
             self.host._pump.after(self.take)
 
-    def _derive_error(self, member: int, event: _records.FrameEvent) -> ChordalError | None:
-        if not event.code:
+    def _derive_error(self, member: int, event: _records.FrameEvent, whole: bool) -> ChordalError | None:
+        """The ops tell of an error; over a link, they alone."""
+        if member in self.documents:
             return None
         told = _ops.last_error(event.ops)
-        before = self.errors.get(member)
-        if told is None and before is not None:
-            return before
-        return DeriveError(told[0] if told else "compute", event.detail)
+        if told is not None:
+            return DeriveError(*told) if told[0] else None
+        return None if whole else self.errors.get(member)
 
     # ---- who follows ----
 

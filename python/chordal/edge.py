@@ -44,6 +44,8 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int,
     if url.startswith(("ws://", "wss://")):
         from . import websocket
 
+        if url.startswith("wss:") and "ssl" not in options:
+            raise ChordalError("invalid", "wss:// needs ssl=, a context with the server's certificate")
         return await websocket.listen(host, url, origins, flags, options)
     if url.startswith("ipc:"):
         from . import ipc

@@ -164,7 +164,7 @@ class Host:
         self, replica: Replica, method: str, arguments: tuple[Any, ...], timeout: float | None
     ) -> asyncio.Future[Any]:
         if replica.state == "released":
-            raise ChordalError("released")
+            raise replica.reason or ChordalError("released")
         packed = _packed.pack_arguments(arguments)
         milliseconds = 0 if timeout is None else max(1, round(timeout * 1000))
         future = self._loop().create_future()
@@ -294,8 +294,8 @@ class Host:
             link._transport_gone()
 
     async def close(self) -> None:
-        """Say bye on all links, then close: every call still waiting raises CLOSED, references are released, iterations
-        end. Closing twice is allowed."""
+        """Say bye on all links, then close: calls still waiting raise OUTCOME_UNKNOWN if they were sent, else CLOSED;
+        references are released, iterations end. Closing twice is allowed."""
         if self._core.closed:
             return
         self._core._enter()

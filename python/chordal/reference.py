@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _futures
 from .errors import ChordalError
@@ -13,6 +14,8 @@ from .frame import Frame
 if TYPE_CHECKING:
     from ._replica import Replica
 
+_Follower = TypeVar("_Follower", "Watch", "Frames")
+
 
 class Reference:
     """What ``host.get`` answers. Members are attributes: ``notes.list.value``, ``await notes.add("milk")``; for names
@@ -20,6 +23,7 @@ class Reference:
 
     def __init__(self, replica: Replica, type: str, params: Any) -> None:
         self._replica = replica
+        self._hold = Hold(replica)
         self._members: dict[str, Member] = {}
         self.type = type
         """The name of the object's type."""
@@ -30,7 +34,7 @@ class Reference:
     def state(self) -> str:
         """One of "pending" (asked for), "live" (values are current), "down" (no link: the last values stay readable,
         calls wait), "failed", "retired", "revoked" or "released"."""
-        return self._replica.state
+        return "released" if self._hold.released else self._replica.state
 
     @property
     def error(self) -> ChordalError | None:
@@ -40,21 +44,25 @@ class Reference:
     async def live(self) -> Reference:
         """Wait until the object's values are here and current. Raises ChordalError with the provider's code if it
         cannot be held, and CLOSED when the host is closed meanwhile."""
+        self._hold.check()
         await self._replica.live()
         return self
 
     def retry(self) -> None:
         """Ask again for an object that failed. Raises ChordalError STATE when it has not."""
+        self._hold.check()
         self._replica.retry()
 
     def release(self) -> None:
-        """Give the reference back. Its last values stay readable; its watches end, and so do its calls."""
-        self._replica.host._release(self._replica)
+        """Give the reference back: its watches end. With the last reference to the object calls that wait end, too.
+        Values stay readable."""
+        if self._hold.release():
+            self._replica.host._release(self._replica)
 
     def __getitem__(self, name: str) -> Member:
         member = self._members.get(name)
         if member is None:
-            member = self._members[name] = Member(self._replica, name)
+            member = self._members[name] = Member(self._hold, name)
         return member
 
     def __getattr__(self, name: str) -> Member:
@@ -72,14 +80,46 @@ class Reference:
         return f"<Reference {self.type} {self.params}: {self.state}>"
 
 
+class Hold:
+    """What one reference has of the replica that all references to the object share."""
+
+    __slots__ = ("__weakref__", "followers", "released", "replica")
+
+    def __init__(self, replica: Replica) -> None:
+        self.replica = replica
+        self.released = False
+        self.followers: weakref.WeakSet[Watch | Frames] = weakref.WeakSet()
+        replica.holds.add(self)
+
+    def check(self) -> None:
+        if self.released:
+            raise ChordalError("released")
+
+    def release(self) -> bool:
+        """End what goes on through this reference. True: nobody else holds or follows the object."""
+        self.released = True
+        self.replica.holds.discard(self)
+        for follower in list(self.followers):
+            follower.close()
+        return not self.replica.holds and not self.replica.followers
+
+
 class Member:
     """A member of a reference: a document or derive to read and follow, or a method to call."""
 
-    __slots__ = ("_replica", "name")
+    __slots__ = ("_hold", "name")
 
-    def __init__(self, replica: Replica, name: str) -> None:
-        self._replica = replica
+    def __init__(self, hold: Hold, name: str) -> None:
+        self._hold = hold
         self.name = name
+
+    @property
+    def _replica(self) -> Replica:
+        return self._hold.replica
+
+    def _follow(self, follower: _Follower) -> _Follower:
+        self._hold.followers.add(follower)
+        return follower
 
     @property
     def value(self) -> Any:
@@ -97,12 +137,14 @@ class Member:
         """Call `callback` with a frame for each batch that changes the member, first of all with the whole value once
         it is here. It is called on the host's thread, from the event loop, never inside of this call. An exception in
         it goes to the loop's exception handler. Raises ChordalError NO_MEMBER, RELEASED, RETIRED."""
-        return Watch(self._replica, self.name, callback)
+        self._hold.check()
+        return self._follow(Watch(self._replica, self.name, callback))
 
     def frames(self) -> Frames:
         """The same frames, for ``async for``. While nobody asks for the next one, all that come are folded into it. The
         loop ends when the object is retired, the reference released or the host closed, and raises when it fails."""
-        return Frames(self._replica, self.name)
+        self._hold.check()
+        return self._follow(Frames(self._replica, self.name))
 
     def __call__(self, *arguments: Any, timeout: float | None = None) -> asyncio.Future[Any]:
         """Call the method; ``await`` gives its result once the change that it made is visible here. The call leaves at
@@ -111,6 +153,7 @@ class Member:
         Arguments are values, or ``bytes``, which travel raw. `timeout` in seconds; cancelling the awaiting task tells
         the provider that the answer is no longer wanted. Raises, or makes ``await`` raise: MethodError (the method's
         own), DeadlineError, Cancelled, OutcomeUnknown, and ChordalError with another code."""
+        self._hold.check()
         return self._replica.host._call(self._replica, self.name, arguments, timeout)
 
     def __repr__(self) -> str:

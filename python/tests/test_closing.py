@@ -123,6 +123,42 @@ async def test_release_ends_calls_and_iterations():
         assert await frames == [""]
 
 
+async def test_release_of_one_reference_leaves_the_others():
+    async with chordal.Host(types=[Notes]) as provider, chordal.Host() as holder:
+        chordal.pair(holder, provider)
+        first = holder.get("notes", board="a")
+        second = await holder.get("notes", board="a").live()
+        seen = []
+        first.title.watch(lambda frame: seen.append(("first", frame.value)))
+        second.title.watch(lambda frame: seen.append(("second", frame.value)))
+        frames = asyncio.create_task(_all(first.title.frames()))
+        await turns(10)
+        first.release()
+        first.release()
+        assert first.state == "released" and second.state == "live" and await frames == [""]
+        with pytest.raises(ChordalError) as caught:
+            first.rename("no")
+        assert caught.value.name == "released"
+        await second.rename("yes")
+        await turns()
+        assert seen == [("first", ""), ("second", ""), ("second", "yes")]
+        second.release()
+        await until(lambda: not holder._replicas)
+
+
+async def test_a_watch_keeps_the_object_of_a_forgotten_reference():
+    async with chordal.Host(types=[Notes]) as host:
+        seen = []
+        watch = host.get("notes", board="a").title.watch(lambda frame: seen.append(frame.value))
+        other = await host.get("notes", board="a").live()
+        other.release()
+        gc.collect()
+        again = await host.get("notes", board="a").live()
+        await again.rename("still")
+        await until(lambda: seen[-1:] == ["still"])
+        watch.close()
+
+
 async def _all(frames):
     return [frame.value async for frame in frames]
 

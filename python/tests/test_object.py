@@ -292,6 +292,38 @@ async def test_derive_that_raises_keeps_its_last_value(caplog):
         assert seen[-4:] == [(2, None), (2, "internal"), (2, "unlucky"), (3, None)]
 
 
+async def test_derive_errors_over_a_link():
+    class Odd(chordal.Object):
+        n = chordal.document(1)
+
+        @chordal.derive("n")
+        def half(self):
+            if self.n % 2:
+                raise chordal.MethodError("odd", "not even")
+            return self.n // 2
+
+        @chordal.method
+        def set(self, call, n):
+            with call.transaction() as t:
+                t.n = n
+
+    async with chordal.Host(types=[Odd]) as provider, chordal.Host() as holder:
+        chordal.pair(holder, provider)
+        odd = holder.get("odd")
+        seen = []
+        odd.half.watch(lambda frame: seen.append((frame.value, frame.error and frame.error.name)))
+        await odd.live()
+        assert odd.half.error.name == "odd" and odd.half.error.detail == "not even" and odd.half.error.code == -84
+        await odd.set(4)
+        assert odd.half.error is None
+        await odd.set(5)
+        assert odd.half.error.name == "odd" and odd.half.value == 2
+        await until(lambda: len(seen) == 3)
+        assert seen == [(None, "odd"), (2, None), (2, "odd")]
+        late = holder.get("odd", version=1)
+        assert (await late.live()).half.error.name == "odd"
+
+
 async def test_derive_of_a_wrong_value_is_an_error(caplog):
     class Wrong(chordal.Object):
         n = chordal.document(2)
