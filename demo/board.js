@@ -11,7 +11,12 @@ let frames = 0;
 
 /** The name behind the #, so that an address leads to a board. */
 function boardName() {
-    return decodeURIComponent(location.hash.slice(1)) || "lunch";
+    const name = location.hash.slice(1);
+    try {
+        return decodeURIComponent(name) || "lunch";
+    } catch {
+        return name; // not an encoded one
+    }
 }
 
 // ---- what the footer tells ----
@@ -105,7 +110,16 @@ function makeItem(note) {
     item.querySelector(".remove").addEventListener("click", () => act("remove", note.id));
     item.querySelector(".up").addEventListener("click", () => act("move", note.id, Math.max(0, place() - 1)));
     item.querySelector(".down").addEventListener("click", () => act("move", note.id, place() + 1));
-    words.addEventListener("input", () => act("edit", note.id, words.textContent));
+    let edits = 0; // under way
+    words.addEventListener("input", async () => {
+        edits++;
+        await act("edit", note.id, words.textContent);
+        edits--;
+    });
+    words.addEventListener("blur", () => {
+        const now = shownNotes.find(({ id }) => id === note.id);
+        if (now !== undefined && edits === 0) words.textContent = now.text; // what others wrote meanwhile
+    });
     words.addEventListener("keydown", (event) => {
         if (event.key === "Enter") (event.preventDefault(), words.blur());
     });

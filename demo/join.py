@@ -1,6 +1,7 @@
 """Join the board from Python: join.py ADDRESS [BOARD]. Shows what is on it, and adds each line that you type."""
 
 import asyncio
+import signal
 import sys
 
 import chordal
@@ -21,4 +22,5 @@ async def main(address, name="lunch"):
             await board.add(line.strip())
 
 
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # also while it waits for a line
 asyncio.run(main(*sys.argv[1:]))

@@ -1,10 +1,12 @@
 """The command line: serve, watch and call against each other, convert against the vectors."""
 
 import json
+import os
 import subprocess
 
 import pytest
 import square
+from run import joining
 
 ROOT, TOOL = square.ROOT, str(square.TOOL)
 BOARD = ["board", "name=lunch"]
@@ -144,3 +146,13 @@ def test_convert_messages():
 def test_convert_faults(kind, form, line):
     status, out, error = run("convert", kind, form, text=f"{line}\n")
     assert status == 1 and out == "" and error
+
+
+@pytest.mark.parametrize("language", ["Python", "Node"])
+def test_joining_by_the_lines_that_the_demo_prints(language):
+    with square.running([TOOL, "serve", "--listen", "ws://127.0.0.1:0"], "the server") as listening:
+        lines = joining(listening.removeprefix("listening ")).splitlines()
+        (line,) = [line.split(maxsplit=1)[1] for line in lines if language in line]
+        plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(line.split(), input="typed\n", capture_output=True, text=True, timeout=30, env=plain)
+        assert (done.returncode, done.stderr) == (0, "") and f"hello from {language}, typed]" in done.stdout
