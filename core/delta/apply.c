@@ -33,21 +33,10 @@ static uint64_t index_at(const apply_task *task, uint32_t i) {
 
 /* Move *slot down to the place behind the first `count` segments. */
 static int walk_down(const apply_task *task, chordal__node ***slot, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        const chordal__segment *segment = &task->segments[i];
-        uint32_t depth = task->deep > i + 1 ? task->deep - (i + 1) : 0;
-        int code, kind = chordal__node_kind(**slot);
-        if (segment->is_key && kind == CHORDAL_KIND_OBJECT) {
-            code = chordal__node_slot_get(task->memory, *slot, segment->key, segment->key_len, depth, slot);
-        } else if (!segment->is_key && kind == CHORDAL_KIND_ARRAY) {
-            code = chordal__node_slot_at(task->memory, *slot, index_at(task, i), depth, slot);
-        } else {
-            return refuse_inside(task, kind);
-        }
-        if (code == CHORDAL_E_NOT_FOUND) return refuse(task, CHORDAL_E_PATH, "nothing at the path");
-        if (code != 0) return refuse(task, code, NULL);
-    }
-    return 0;
+    int code = chordal__node_slot(task->memory, *slot, task->segments, count, task->shift, task->deep, slot);
+    if (code == 0) return 0;
+    if (code == CHORDAL_E_NOT_FOUND) return refuse(task, CHORDAL_E_PATH, "nothing at the path");
+    return code == CHORDAL_E_NOMEM ? refuse(task, code, NULL) : refuse_inside(task, chordal__node_kind(**slot));
 }
 
 /* ---- the ops: `slot` holds the container of the place for set and delete, else the place itself ---- */

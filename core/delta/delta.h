@@ -6,21 +6,14 @@
 #include "chordal/record.h"
 
 /* ---- path.c ---- */
-/* A segment is an array index or an object key. */
-typedef struct chordal__segment {
-    bool is_key;
-    uint32_t key_len;
-    uint64_t index;
-    const uint8_t *key;
-} chordal__segment;
-
 /* A counted, immutable path. Across objects the first segment is the index of the member. */
 typedef struct chordal__path {
     uint32_t references;
     uint32_t count;
     uint64_t hash;               /* of the canonical bytes */
     size_t size;                 /* of this block */
-    size_t weight;               /* bytes when written inline */
+    uint32_t weight;             /* bytes when written inline */
+    uint32_t hint;               /* its number in the dictionary that was asked last */
     chordal__segment segments[]; /* keys lie behind */
 } chordal__path;
 chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment *segments,
@@ -127,7 +120,7 @@ void chordal__dictionary_dispose(chordal__dictionary *dictionary);
  * was made. */
 int chordal__dictionary_note(chordal__dictionary *dictionary, const chordal__ops *ops, uint64_t cut);
 /* The id of a path, or -1. */
-int64_t chordal__dictionary_id(const chordal__dictionary *dictionary, const chordal__path *path);
+int64_t chordal__dictionary_id(const chordal__dictionary *dictionary, chordal__path *path);
 /* Reader side: define the next id; RANGE when full. refs path. */
 int chordal__dictionary_define(chordal__dictionary *dictionary, chordal__path *path, uint64_t cut);
 void chordal__dictionary_reset(chordal__dictionary *dictionary, uint64_t cut); /* a new generation */

@@ -72,14 +72,19 @@ int chordal__dictionary_define(chordal__dictionary *dictionary, chordal__path *p
     return 0;
 }
 
-static const chordal__path *find(const chordal__dictionary *dictionary, const chordal__path *path, size_t *out_id) {
+static chordal__path *find(const chordal__dictionary *dictionary, chordal__path *path, size_t *out_id) {
+    if (path->hint < dictionary->count && dictionary->entries[path->hint].path->hash == path->hash) {
+        *out_id = path->hint;
+        return dictionary->entries[path->hint].path;
+    }
     uintptr_t id = (uintptr_t)chordal__map_get(&dictionary->index, &path->hash, sizeof path->hash);
     if (id == 0) return NULL;
     *out_id = id - 1;
+    path->hint = (uint32_t)(id - 1);
     return dictionary->entries[id - 1].path;
 }
 
-int64_t chordal__dictionary_id(const chordal__dictionary *dictionary, const chordal__path *path) {
+int64_t chordal__dictionary_id(const chordal__dictionary *dictionary, chordal__path *path) {
     size_t id = 0;
     const chordal__path *found = find(dictionary, path, &id);
     return found && chordal__path_equal(found, path) ? (int64_t)id : -1;

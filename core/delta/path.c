@@ -22,8 +22,8 @@ static uint64_t head_of(const chordal__segment *segment) {
     return segment->is_key ? (uint64_t)segment->key_len * 2 + 1 : segment->index * 2;
 }
 
-static size_t weight_of(const chordal__path *path) {
-    size_t weight = varint_len(path->count);
+static uint32_t weight_of(const chordal__path *path) {
+    uint32_t weight = varint_len(path->count);
     for (uint32_t i = 0; i < path->count; i++) {
         const chordal__segment *segment = &path->segments[i];
         weight += varint_len(head_of(segment)) + (segment->is_key ? segment->key_len : 0);
@@ -66,6 +66,7 @@ chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment
     copy_segments(path, segments);
     path->hash = hash_of(path);
     path->weight = weight_of(path);
+    path->hint = 0;
     return path;
 }
 

@@ -36,7 +36,9 @@ chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__grou
     if (!copy) return NULL;
     copy->head.extent = group->head.extent;
     copy->count = group->count;
-    for (uint32_t i = 0; i < group->count; i++) copy->slots[i] = chordal__node_ref(group->slots[i]);
+    memcpy(copy->slots, group->slots, group->count * sizeof *group->slots);
+    for (uint32_t i = 0; i < group->count; i++)
+        if (chordal__is_block(copy->slots[i])) copy->slots[i]->references++;
     return copy;
 }
 
@@ -121,12 +123,16 @@ static bool has_slots(const chordal__node *node) {
     return node->kind == CHORDAL__KIND_ENTRY || chordal__group_of(node)->count;
 }
 
-/* Give back one reference; a node that dies and has slots is returned. */
-static inline chordal__node *let_go(chordal__memory *memory, chordal__node *node) {
-    if (!chordal__is_block(node) || --node->references) return NULL;
+/* A node has no more references: it is returned when it has slots. */
+static inline chordal__node *mourn(chordal__memory *memory, chordal__node *node) {
     if (has_slots(node)) return node;
     release(memory, node);
     return NULL;
+}
+
+/* Give back one reference; a node that dies and has slots is returned. */
+static inline chordal__node *let_go(chordal__memory *memory, chordal__node *node) {
+    return !chordal__is_block(node) || --node->references ? NULL : mourn(memory, node);
 }
 
 static chordal__node **first_slot(chordal__node *node) {
@@ -149,7 +155,10 @@ static chordal__node *bury(chordal__memory *memory, chordal__node *node, chordal
 static chordal__node *empty(chordal__memory *memory, chordal__group *group) {
     uint32_t count = group->count;
     chordal__node *node = NULL;
-    while (!node && count > 1) node = let_go(memory, group->slots[--count]);
+    while (!node && count > 1) {
+        chordal__node *slot = group->slots[--count];
+        if (chordal__is_block(slot) && --slot->references == 0) node = mourn(memory, slot);
+    }
     group->count = count;
     return node;
 }

@@ -73,15 +73,21 @@ chordal__node *chordal__node_concat(chordal__memory *memory, chordal__node *stri
 chordal__node *chordal__node_drop_front(chordal__memory *memory, chordal__node *string, uint64_t units,
                                         chordal__node **still);
 
-/* ---- slot.c: changing deep inside a tree in place ----
- * The slot of a member of the container in *slot. The container is first made the slot's alone: what is shared on the
- * way to the member is copied, the old revision stays. `depth`: how deep the member may become (0: no deeper); the
- * bounds above it are raised. The slot is valid until the container is changed other than through it. 0, NOT_FOUND,
- * NOMEM: then *slot holds the same value, if in a copy. */
-int chordal__node_slot_at(chordal__memory *memory, chordal__node **slot, uint64_t index, uint32_t depth,
-                          chordal__node ***out);
-int chordal__node_slot_get(chordal__memory *memory, chordal__node **slot, const void *key, size_t key_len,
-                           uint32_t depth, chordal__node ***out);
+/* ---- slot.c: changing deep inside a tree in place ---- */
+/* A segment is an array index or an object key. */
+typedef struct chordal__segment {
+    bool is_key;
+    uint32_t key_len;
+    uint64_t index;
+    const uint8_t *key;
+} chordal__segment;
+/* The slot of what lies `count` segments inside the value in *slot; `shift` is taken from the first index. The
+ * containers on the way are made the slot's alone: what is shared is copied, the old revision stays. `deep`: how deep
+ * the value may become (0: no deeper); the bounds on the way are raised. The slot is valid until a container above it
+ * is changed other than through it. 0; NOT_FOUND; PATH: inside a scalar; TYPE: an index for an object or a key for an
+ * array; NOMEM: then the values are the same, some in copies. */
+int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chordal__segment *segments, uint32_t count,
+                       uint64_t shift, uint32_t deep, chordal__node ***out);
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */

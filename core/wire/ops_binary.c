@@ -28,8 +28,10 @@ void chordal__binary_text_write(chordal__buffer *buffer, const chordal__node *st
     uint64_t at = 0;
     const uint8_t *piece;
     size_t len;
-    chordal__buffer_varint(buffer, chordal__node_string_bytes(string));
-    while (chordal__node_string_piece(string, &at, &piece, &len)) chordal__buffer_put(buffer, piece, len);
+    uint64_t left = chordal__node_string_bytes(string);
+    chordal__buffer_varint(buffer, left);
+    for (; left && chordal__node_string_piece(string, &at, &piece, &len); left -= len)
+        chordal__buffer_put(buffer, piece, len);
 }
 
 static void write_place(chordal__buffer *buffer, const chordal__op *op, int64_t id) {

@@ -36,8 +36,9 @@ static const char *detail_of(int code) {
 }
 
 int chordal__part_end(chordal__part_reader *reader, chordal_error *error) {
-    chordal__release(reader->memory, reader->segments, reader->segments_capacity * sizeof *reader->segments);
-    chordal__buffer_dispose(&reader->keys);
+    if (reader->segments)
+        chordal__release(reader->memory, reader->segments, reader->segments_capacity * sizeof *reader->segments);
+    if (reader->keys.data) chordal__buffer_dispose(&reader->keys);
     int code = reader->in.failed;
     uint64_t position = code == CHORDAL_E_NOMEM ? 0 : chordal__reader_position(&reader->in);
     return code != 0 ? chordal__fail(error, code, position, detail_of(code)) : 0;

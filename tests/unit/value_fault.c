@@ -105,16 +105,18 @@ static bool remove_key(chordal__memory *memory, chordal__node **node) {
 }
 
 static bool slot_of_key(chordal__memory *memory, chordal__node **node) {
+    chordal__segment segment = {.is_key = true, .key = (const uint8_t *)"k1", .key_len = 2};
     chordal__node **slot;
-    if (chordal__node_slot_get(memory, node, "k1", 2, 0, &slot)) return false;
+    if (chordal__node_slot(memory, node, &segment, 1, 0, 0, &slot)) return false;
     chordal__node_unref(memory, *slot);
     *slot = chordal__node_null(memory);
     return true;
 }
 
 static bool slot_of_item(chordal__memory *memory, chordal__node **node) {
+    chordal__segment segment = {.index = 1};
     chordal__node **slot;
-    if (chordal__node_slot_at(memory, node, 1, 0, &slot)) return false;
+    if (chordal__node_slot(memory, node, &segment, 1, 0, 0, &slot)) return false;
     chordal__node_unref(memory, *slot);
     *slot = chordal__node_null(memory);
     return true;

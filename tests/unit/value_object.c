@@ -132,27 +132,49 @@ TEST(test_cost) {
     close_memory(memory);
 }
 
+static chordal__segment key_of(const char *key) {
+    return (chordal__segment){.is_key = true, .key = (const uint8_t *)key, .key_len = (uint32_t)strlen(key)};
+}
+
 TEST(test_slots) {
     chordal__memory *memory = open_memory();
     chordal__node *node = node_of(memory, "{\"a\":[{\"b\":1},{\"b\":2}],\"c\":3}"), *old = chordal__node_ref(node);
-    chordal__node **a, **item, **b, **none;
-    CHECK_INT(chordal__node_slot_get(memory, &node, "a", 1, 0, &a), 0);
-    CHECK_INT(chordal__node_slot_at(memory, a, 1, 0, &item), 0);
-    CHECK_INT(chordal__node_slot_get(memory, item, "b", 1, 0, &b), 0);
-    CHECK_INT(chordal__node_slot_get(memory, item, "x", 1, 0, &none), CHORDAL_E_NOT_FOUND);
-    CHECK_INT(chordal__node_slot_at(memory, a, 2, 0, &none), CHORDAL_E_NOT_FOUND);
+    chordal__segment path[] = {key_of("a"), {.index = 1}, key_of("b")}, past[] = {key_of("a"), {.index = 2}};
+    chordal__segment other[] = {key_of("a"), {.index = 1}, key_of("x")}, wrong[] = {key_of("a"), key_of("b")};
+    chordal__segment inside[] = {key_of("c"), key_of("d")};
+    chordal__node **b, **none;
+    CHECK_INT(chordal__node_slot(memory, &node, path, 3, 0, 0, &b), 0);
+    CHECK_INT(chordal__node_slot(memory, &node, other, 3, 0, 0, &none), CHORDAL_E_NOT_FOUND);
+    CHECK_INT(chordal__node_slot(memory, &node, past, 2, 0, 0, &none), CHORDAL_E_NOT_FOUND);
+    CHECK_INT(chordal__node_slot(memory, &node, wrong, 2, 0, 0, &none), CHORDAL_E_TYPE);
+    CHECK_INT(chordal__node_slot(memory, &node, inside, 2, 0, 0, &none), CHORDAL_E_PATH);
     chordal__node_unref(memory, *b);
     *b = chordal__node_integer(memory, 9);
     check_node(memory, node, "{\"a\":[{\"b\":1},{\"b\":9}],\"c\":3}");
     check_node(memory, old, "{\"a\":[{\"b\":1},{\"b\":2}],\"c\":3}");
-    CHECK(chordal__node_at(chordal__node_get(node, "a", 1), 0) == chordal__node_at(chordal__node_get(old, "a", 1), 0));
+    chordal__node *array = chordal__node_get(node, "a", 1);
+    CHECK(chordal__node_at(array, 0) == chordal__node_at(chordal__node_get(old, "a", 1), 0));
     chordal__node_unref(memory, old);
     uint64_t allocations = memory->allocations;
-    CHECK_INT(chordal__node_slot_get(memory, &node, "a", 1, 40, &a), 0);
-    CHECK_INT(chordal__node_slot_at(memory, a, 0, 39, &item), 0);
+    path[1].index = 0;
+    CHECK_INT(chordal__node_slot(memory, &node, path, 2, 0, 41, &none), 0);
     CHECK_INT(memory->allocations, allocations);
     CHECK_INT(chordal__node_depth(node), 41);
-    CHECK_INT(chordal__node_depth(*a), 40);
+    CHECK_INT(chordal__node_depth(chordal__node_get(node, "a", 1)), 40);
+    chordal__node_unref(memory, node);
+    close_memory(memory);
+}
+
+/* The first index counts from elsewhere. */
+TEST(test_shifted_slots) {
+    chordal__memory *memory = open_memory();
+    chordal__node *node = node_of(memory, "[[1,2],[3,4]]"), **slot;
+    chordal__segment path[] = {{.index = 6}, {.index = 1}};
+    CHECK_INT(chordal__node_slot(memory, &node, path, 2, 5, 0, &slot), 0);
+    check_node(memory, *slot, "4");
+    CHECK_INT(chordal__node_slot(memory, &node, path, 2, 7, 0, &slot), CHORDAL_E_NOT_FOUND);
+    CHECK_INT(chordal__node_slot(memory, &node, path, 0, 5, 0, &slot), 0);
+    CHECK(slot == &node);
     chordal__node_unref(memory, node);
     close_memory(memory);
 }
@@ -160,23 +182,24 @@ TEST(test_slots) {
 TEST(test_large_slots) {
     chordal__memory *memory = open_memory();
     chordal__node *node = chordal__node_object(memory), *old, **slot;
+    chordal__segment wanted = key_of("key500"), absent = key_of("x");
     char key[16];
     for (int i = 0; i < 1000; i++) {
         sprintf(key, "key%d", i);
         node = put(memory, node, key, i);
     }
     old = chordal__node_ref(node);
-    CHECK_INT(chordal__node_slot_get(memory, &node, "key500", 6, 0, &slot), 0);
+    CHECK_INT(chordal__node_slot(memory, &node, &wanted, 1, 0, 0, &slot), 0);
     *slot = chordal__node_integer(memory, -1);
     CHECK_INT(number_of(chordal__node_get(node, "key500", 6)), -1);
     CHECK_INT(number_of(chordal__node_get(old, "key500", 6)), 500);
     chordal__node_unref(memory, old);
     uint64_t allocations = memory->allocations;
-    CHECK_INT(chordal__node_slot_get(memory, &node, "key500", 6, 0, &slot), 0);
+    CHECK_INT(chordal__node_slot(memory, &node, &wanted, 1, 0, 0, &slot), 0);
     *slot = chordal__node_integer(memory, -2);
     CHECK_INT(number_of(chordal__node_get(node, "key500", 6)), -2);
     CHECK_INT(memory->allocations, allocations);
-    CHECK_INT(chordal__node_slot_get(memory, &node, "x", 1, 0, &slot), CHORDAL_E_NOT_FOUND);
+    CHECK_INT(chordal__node_slot(memory, &node, &absent, 1, 0, 0, &slot), CHORDAL_E_NOT_FOUND);
     chordal__node_unref(memory, node);
     close_memory(memory);
 }
@@ -197,5 +220,5 @@ TEST(test_depth) {
     close_memory(memory);
 }
 
-TESTS({"model", test_model}, {"cost", test_cost}, {"slots", test_slots}, {"large_slots", test_large_slots},
-      {"depth", test_depth})
+TESTS({"model", test_model}, {"cost", test_cost}, {"slots", test_slots}, {"shifted slots", test_shifted_slots},
+      {"large_slots", test_large_slots}, {"depth", test_depth})
