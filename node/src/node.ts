@@ -35,7 +35,14 @@ function loadAddon(): Flat | undefined {
     return addon;
 }
 
-function noAddress(url: string): never {
+/** The path of a pipe; undefined for a WebSocket. Anything else is refused. */
+function pipePath(url: string, schemes: RegExp): string | undefined {
+    if (url.startsWith(IPC) && url.length > IPC.length) return url.slice(IPC.length);
+    try {
+        if (schemes.test(new URL(url).protocol)) return undefined;
+    } catch {
+        // not even a URL
+    }
     throw new ChordalError(E_INVALID, 0, `${url} is no address: ws://host:port or ipc:/path`);
 }
 
@@ -45,20 +52,19 @@ setPlatform({
     random: (bytes) => webcrypto.getRandomValues(bytes),
     later: (step) => void setImmediate(step),
     dial(url, codec) {
-        if (url.startsWith(IPC)) {
+        const path = pipePath(url, /^wss?:$/);
+        if (path !== undefined) {
             if (codec !== CODEC_BINARY) throw new ChordalError(E_INVALID, 0, "a pipe carries the binary codec only");
-            return (events, limit) => dialPipe(url.slice(IPC.length), events, limit);
+            return (events, limit) => dialPipe(path, events, limit);
         }
-        if (!/^wss?:/.test(url)) return noAddress(url);
         const open = (protocols: string[], maxPayload: number) =>
             new WebSocket(url, protocols, { maxPayload, perMessageDeflate: false }) as unknown as Socket;
         return webSocketDial(open, codec);
     },
     async serve(url, accept, limit, options) {
-        if (url.startsWith(IPC)) {
-            return { address: url, stop: await servePipe(url.slice(IPC.length), accept, limit) };
-        }
-        return url.startsWith("ws:") ? serveWebSockets(url, accept, limit, options) : noAddress(url);
+        const path = pipePath(url, /^ws:$/);
+        if (path !== undefined) return { address: url, stop: await servePipe(path, accept, limit) };
+        return serveWebSockets(url, accept, limit, options);
     },
     attach: (server, accept, limit, options) => attachWebSockets(server as Server, accept, limit, options),
 });

@@ -72,6 +72,19 @@ export interface MemberOfType {
     readonly method?: MethodFunction<string, any>;
 }
 
+/** What a declaration may have: a misspelt word is told. */
+const PARTS = new Set<string>([
+    "version",
+    "params",
+    "keep",
+    "documents",
+    "derives",
+    "methods",
+    "idempotent",
+    "start",
+    "retired",
+] satisfies (keyof Declaration<any, any, any, any>)[]);
+
 /** A declared type. Make one with `type`. */
 export class Type<P extends string = string, D = any, R = any, M = any> {
     /** Only for the type checker. */
@@ -84,6 +97,9 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
         readonly name: string,
         readonly declaration: Declaration<P, D, R, M>,
     ) {
+        for (const key of Object.keys(declaration)) {
+            if (!PARTS.has(key)) throw new ChordalError(E_INVALID, 0, `a type has no "${key}"`);
+        }
         this.version = declaration.version ?? 1;
         this.params = [...(declaration.params ?? [])];
         this.members = membersOf(declaration);
@@ -140,6 +156,7 @@ function membersOf({ documents, derives, methods }: Declaration<any, any, any, a
         members.push({ name, kind: "derive", derive });
     }
     for (const [name, method] of Object.entries<MethodFunction<string, any>>(methods ?? {})) {
+        if (typeof method !== "function") throw new ChordalError(E_INVALID, 0, `the method ${name} is no function`);
         members.push({ name, kind: "method", method });
     }
     return members;

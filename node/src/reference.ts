@@ -4,7 +4,7 @@ import { dispose } from "./dispose.js";
 import type { Frame } from "./frame.js";
 import type { Shape } from "./object.js";
 import { rethrow } from "./pump.js";
-import { ChordalError, E_CLOSED, E_RELEASED } from "./records.js";
+import { ChordalError, E_CLOSED, E_INVALID, E_RELEASED } from "./records.js";
 import type { Follower, ReferenceState, Replica } from "./replica.js";
 import type { Immutable } from "./value.js";
 
@@ -111,7 +111,7 @@ export class Reference implements Disposable {
 
     /** Why the object failed or was revoked, or why its link is down. */
     get error(): ChordalError | undefined {
-        return this[REPLICA].error;
+        return this.isReleased ? undefined : this[REPLICA].error;
     }
 
     /** Fulfilled once the object's values are here and current. Rejected with the reason if it cannot be held. */
@@ -136,6 +136,7 @@ export class Reference implements Disposable {
     ): Promise<this[K] extends (...args: any[]) => Promise<infer Result> ? Result : any>;
     call(method: string, args: readonly unknown[] = [], options: CallOptions = {}): Promise<any> {
         if (this.isReleased) return Promise.reject(new ChordalError(E_RELEASED));
+        if (!Array.isArray(args)) return Promise.reject(new ChordalError(E_INVALID, 0, "the arguments are no array"));
         return this[HOLDER].call(this[REPLICA], this, method, args, options);
     }
 

@@ -510,6 +510,23 @@ export function liveTests() {
         await end();
     });
 
+    test("what is misspelt is told", async () => {
+        for (const declaration of [
+            { param: ["board"] },
+            { methods: { add: "x" } },
+            { documents: { a: 1 }, derives: { a: {} } },
+        ])
+            assert.throws(() => type("odd", declaration), { name: "invalid" });
+        const host = new Host({ types: [Notes] });
+        for (const address of ["http://x", "ws://", "ws://127.0.0.1:99999", "ipc:", "127.0.0.1:7777", ""]) {
+            assert.throws(() => host.connect(address), { name: "invalid" }, address);
+            await assert.rejects(host.serve(address), { name: "invalid" }, address);
+        }
+        const notes = host.get("notes", { board: "a" });
+        await assert.rejects(notes.call("add", "milk"), { name: "invalid" });
+        await host.close();
+    });
+
     test("a change is encoded once for all who hold the object", async () => {
         const provider = new Host({ types: [Notes] });
         const server = await provider.serve("ws://127.0.0.1:0");
