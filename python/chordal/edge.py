@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from . import _records
 from .errors import ChordalError
@@ -27,7 +28,7 @@ def dialler(host: Host, url: str, codec: str, options: dict[str, Any]) -> Dial:
     """How to reach an address."""
     if codec not in CODECS:
         raise ChordalError("invalid", f"{codec} is no codec: binary or text")
-    if url.startswith(("ws://", "wss://")):
+    if _is_web(url):
         from . import websocket
 
         return websocket.dialler(host, url, CODECS[codec], options)
@@ -41,7 +42,7 @@ def dialler(host: Host, url: str, codec: str, options: dict[str, Any]) -> Dial:
 
 
 async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
-    if url.startswith(("ws://", "wss://")):
+    if _is_web(url):
         from . import websocket
 
         if url.startswith("wss:") and "ssl" not in options:
@@ -52,6 +53,17 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int,
 
         return await ipc.listen(host, _path(url), flags, options)
     raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
+
+
+def _is_web(url: str) -> bool:
+    """Whether it is the address of a WebSocket."""
+    if not url.startswith(("ws://", "wss://")):
+        return False
+    try:
+        place = urlsplit(url)
+        return bool(place.hostname) and (place.port or 0) >= 0
+    except ValueError:  # no port
+        return False
 
 
 def _path(url: str) -> str:

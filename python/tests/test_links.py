@@ -259,7 +259,7 @@ async def test_nonsense_on_a_pipe(tmp_path):
 
 async def test_bad_addresses():
     async with chordal.Host() as host:
-        for url in ("http://x", "ipc:", "", "tcp:1"):
+        for url in ("http://x", "ipc:", "", "tcp:1", "ws://", "ws://127.0.0.1:99999"):
             with pytest.raises(ChordalError):
                 host.connect(url)
             with pytest.raises(ChordalError):
@@ -268,6 +268,8 @@ async def test_bad_addresses():
             host.connect("ipc:/x", codec="text")
         with pytest.raises(ChordalError):
             host.connect("ws://127.0.0.1:1", codec="nothing")
+        with pytest.raises(ChordalError):
+            await host.listen("wss://127.0.0.1:0")  # no certificate
         assert not host._links
         async with await host.listen("ws://127.0.0.1:0") as server:
             with pytest.raises(OSError):
