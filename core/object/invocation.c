@@ -6,6 +6,7 @@ void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, ui
     caller->runtime = runtime;
     caller->origin = origin;
     caller->settled = settled;
+    caller->burst = 0;
     chordal__list_init(&caller->waiting);
     chordal__event_init(&caller->event, CHORDAL__TELL_CALLS);
 }
