@@ -14,6 +14,8 @@ static void free_shell(chordal_host *host) {
 int chordal_host_open(const chordal_host_options *options, chordal_host **out, chordal_error *error) {
     chordal_host_options given;
     chordal__settings settings;
+    if (!chordal__libraries_fit())
+        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "SQLite or zlib is older than what this was built with");
     int code = chordal__options_read(options, &given, &settings, error);
     if (code < 0) return code;
     chordal__memory *memory = chordal__memory_new(given.memory, given.memory_limit);

@@ -8,4 +8,9 @@
 int chordal__options_read(const chordal_host_options *given, chordal_host_options *out, chordal__settings *settings,
                           chordal_error *error);
 
+/* ---- version.c ---- */
+
+/* Whether SQLite and zlib are not older than what this was built with. */
+bool chordal__libraries_fit(void);
+
 #endif

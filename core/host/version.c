@@ -1,12 +1,14 @@
-/* version.c: what this library is made of. */
+/* version.c: what this library is made of. The build tells the versions that it links (cmake/dependencies.cmake); the
+ * browser's has no SQLite. */
 #include "chordal/version.h"
+#include "host/options.h"
+#include "wire/wire.h"
 
-/* The build tells the versions that it links (cmake/dependencies.cmake). */
-#ifndef CHORDAL_SQLITE_VERSION
+#ifdef CHORDAL_SQLITE_VERSION
+#include "store/store.h"
+#else
 #define CHORDAL_SQLITE_VERSION ""
-#endif
-#ifndef CHORDAL_ZLIB_VERSION
-#define CHORDAL_ZLIB_VERSION ""
+#define chordal__sqlite_fits() true
 #endif
 
 #define DIGITS_OF(number) #number
@@ -24,4 +26,8 @@ static const char versions[] =
 
 const char *chordal_versions(void) {
     return versions;
+}
+
+bool chordal__libraries_fit(void) {
+    return chordal__zlib_fits() && chordal__sqlite_fits();
 }

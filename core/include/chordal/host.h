@@ -38,7 +38,8 @@ typedef struct chordal_host_options {
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
- * zero), NOMEM. Close with chordal_host_close. */
+ * zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with). Close with chordal_host_close.
+ */
 #define chordal_host_open chordal_host_open_abi1
 CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_OWN chordal_host **out,
                                   chordal_error *error);
