@@ -62,7 +62,7 @@ static void *first_of(builder *build, const row *stack) {
     return stack == &build->frames ? (void *)build->first_frames : (void *)build->first_keys;
 }
 
-static bool grow(builder *build, row *stack) {
+static CHORDAL__ASIDE bool grow(builder *build, row *stack) {
     size_t size = stack->capacity * stack->item_size;
     void *items = NULL, *first = first_of(build, stack);
     if (size > PTRDIFF_MAX / 2) return false;
@@ -96,7 +96,7 @@ static void expect(builder *build, uint32_t agreed) {
 
 /* ---- values ---- */
 
-static int push(builder *build, chordal__node *node) {
+static inline int push(builder *build, chordal__node *node) {
     if (node && make_room(build, &build->values)) {
         values_of(build)[build->values.count++] = (item){.is.node = node, .len = NODE};
         return 0;
@@ -116,15 +116,27 @@ static size_t lodger_size(size_t len) {
     return (offsetof(chordal__text, data) + len + 3) & ~(size_t)3;
 }
 
-static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
-    builder *build = builder_of(sink);
+static CHORDAL__ASIDE int put_other_string(builder *build, const uint8_t *utf8, size_t len, unsigned flags) {
     frame *top = build->top;
     size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
     if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->lodging + lodger_size(len) > LODGED_MAX)
-        return put_value(build, chordal__string_new(sink->memory, utf8, len, units));
+        return put_value(build, chordal__string_new(build->sink.memory, utf8, len, units));
     if (!make_room(build, &build->values)) return CHORDAL_E_NOMEM;
     top->lodging = (uint16_t)(top->lodging + lodger_size(len));
     values_of(build)[build->values.count++] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)units};
+    return 0;
+}
+
+static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
+    builder *build = builder_of(sink);
+    frame *top = build->top;
+    size_t count = build->values.count, lodging = lodger_size(len);
+    if (flags != (CHORDAL__STABLE | CHORDAL__ASCII) || len > WAIT_MAX || !top || count == build->values.capacity ||
+        (lodging += top->lodging) > LODGED_MAX)
+        return put_other_string(build, utf8, len, flags);
+    top->lodging = (uint16_t)lodging;
+    values_of(build)[count] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)len};
+    build->values.count = count + 1;
     return 0;
 }
 
@@ -162,7 +174,7 @@ static chordal__node **close_up(builder *build, size_t start) {
     return nodes;
 }
 
-static chordal__node *lodge_number(builder *build, const chordal__number *number) {
+static CHORDAL__ASIDE chordal__node *lodge_number(builder *build, const chordal__number *number) {
     uint8_t *at = chordal__lodge_take(&build->lodging, sizeof(chordal__scalar), build->sink.left);
     if (!at) return NULL;
     chordal__scalar *made = (chordal__scalar *)(void *)at;
@@ -175,6 +187,7 @@ static chordal__node *lodge_number(builder *build, const chordal__number *number
 
 static int put_number(chordal__sink *sink, const chordal__number *number) {
     builder *build = builder_of(sink);
+    if (chordal__fits_pointer(number)) return put_value(build, chordal__pointer_integer(number->as.integer));
     if (number->kind == CHORDAL_KIND_INTEGER || !build->top)
         return put_value(build, chordal__node_number(sink->memory, number));
     return put_value(build, lodge_number(build, number));
@@ -213,7 +226,7 @@ static int list_key(builder *build, const chordal__key *key, unsigned flags) {
     return 0;
 }
 
-static int list_shape(builder *build, frame *top) {
+static CHORDAL__ASIDE int list_shape(builder *build, frame *top) {
     top->mode = LISTED;
     build->sink.shape = NULL;
     for (uint32_t i = 0; i < build->sink.agreed; i++) {
@@ -311,7 +324,7 @@ static void drop_nodes(builder *build, chordal__node *const *nodes, size_t start
     build->values.count = start;
 }
 
-static chordal__node *close_array(builder *build, const frame *top) {
+static CHORDAL__ASIDE chordal__node *close_array(builder *build, const frame *top) {
     size_t count = build->values.count - top->start;
     if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top, CHORDAL_KIND_ARRAY, 0);
     if (!end_waiting(build, top->start)) return NULL;
@@ -358,7 +371,7 @@ static void begin_shapes(builder *build) {
 }
 
 /* The shape of the listed keys, remembered for the objects to come. */
-static int find_shape(builder *build, frame *top) {
+static CHORDAL__ASIDE int find_shape(builder *build, frame *top) {
     const chordal__key *keys = (chordal__key *)build->keys.items + top->first_key;
     size_t count = build->keys.count - top->first_key;
     uint32_t hash = 0;
@@ -393,7 +406,7 @@ static int sort_entries(builder *build, chordal__node *const *entries, size_t co
     return 0;
 }
 
-static int close_entries(builder *build, const frame *top, chordal__node **out) {
+static CHORDAL__ASIDE int close_entries(builder *build, const frame *top, chordal__node **out) {
     chordal__memory *memory = build->sink.memory;
     size_t count = build->values.count - top->start;
     size_t size = count * (2 * sizeof(chordal__sort_key) + sizeof(chordal__node *));

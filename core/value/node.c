@@ -192,9 +192,7 @@ chordal__node *chordal__node_bool(chordal__memory *memory, bool truth) {
 }
 
 chordal__node *chordal__node_number(chordal__memory *memory, const chordal__number *number) {
-    if (number->kind == CHORDAL_KIND_INTEGER && number->as.integer >= INTPTR_MIN / 2 &&
-        number->as.integer <= INTPTR_MAX / 2)
-        return (chordal__node *)((uintptr_t)number->as.integer << 1 | 1);
+    if (chordal__fits_pointer(number)) return chordal__pointer_integer(number->as.integer);
     chordal__scalar *scalar = chordal__allocate(memory, sizeof *scalar);
     if (!scalar) return NULL;
     chordal__head_init(&scalar->head, number->kind, CHORDAL__FLAT, 1);

@@ -10,6 +10,9 @@
 
 #include "value/value.h"
 
+/* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
+#define CHORDAL__ASIDE __attribute__((noinline))
+
 enum {
     CHORDAL__KIND_SHAPE = 16, /* chordal__shape: the keys of small objects */
     CHORDAL__KIND_ENTRY = 17, /* chordal__entry: a member of a large object */
@@ -121,6 +124,15 @@ static inline chordal__node *chordal__constant(unsigned kind) {
     return (chordal__node *)(uintptr_t)(kind << 2 | 2);
 }
 
+/* An integer that is the pointer itself. */
+static inline bool chordal__fits_pointer(const chordal__number *number) {
+    return number->kind == CHORDAL_KIND_INTEGER && number->as.integer >= INTPTR_MIN / 2 &&
+           number->as.integer <= INTPTR_MAX / 2;
+}
+static inline chordal__node *chordal__pointer_integer(int64_t integer) {
+    return (chordal__node *)((uintptr_t)integer << 1 | 1);
+}
+
 /* Make the nesting of a container at least that of one that holds `item`. */
 static inline void chordal__deepen(chordal__node *node, const chordal__node *item) {
     if (!chordal__is_block(item) || item->kind < CHORDAL_KIND_ARRAY) return;
@@ -216,12 +228,6 @@ static inline uint32_t chordal__load4(const uint8_t *at) {
     uint32_t word;
     memcpy(&word, at, sizeof word);
     return word;
-}
-static inline bool chordal__is_ascii(const uint8_t *data, size_t len) {
-    uint64_t all = 0;
-    for (; len >= 8; data += 8, len -= 8) all |= chordal__load8(data);
-    while (len) all |= data[--len];
-    return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 /* memcmp for short texts: words that may overlap instead of a call. */
 static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_t len) {

@@ -1,5 +1,5 @@
 /* pack_read.c: packed bytes (a part of MessagePack, docs/protocol.md) to events, strict, without recursion. */
-#include "value/node.h"
+#include "value/scan.h"
 
 typedef struct pack {
     const uint8_t *data, *at, *end;
@@ -32,8 +32,18 @@ static uint64_t left_of(const pack *p) {
     return (uint64_t)(p->end - p->at);
 }
 
+static uint64_t big_endian(const uint8_t *at, unsigned size) {
+    uint64_t value = 0;
+    if (size >= 4) {
+        for (unsigned i = 0; i < 4; i++) value = value << 8 | at[i];
+        for (unsigned i = 4; i < size; i++) value = value << 8 | at[i];
+        return value;
+    }
+    return size == 1 ? at[0] : (uint64_t)at[0] << 8 | at[1];
+}
+
 /* As read_head, for all that may come. */
-static int read_long_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
+static CHORDAL__ASIDE int read_long_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
     uint8_t byte = *p->at;
     *out_size = 0;
     *out = byte;
@@ -50,8 +60,7 @@ static int read_long_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_
             p->at = p->end;
             return p->short_code;
         }
-        if (row.size) *out = 0;
-        for (unsigned i = 1; i <= row.size; i++) *out = *out << 8 | p->at[i];
+        if (row.size) *out = big_endian(p->at + 1, row.size);
         *out_what = row.what;
         *out_size = row.size;
     }
@@ -63,10 +72,15 @@ static int read_long_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_
 static inline int read_head(pack *p, uint8_t *out_what, uint8_t *out_size, uint64_t *out) {
     if (p->at == p->end) return p->short_code;
     uint8_t byte = *p->at;
-    if ((byte & 0xe0) != 0xa0) return read_long_head(p, out_what, out_size, out);
     *out_what = STRING;
-    *out = byte & 0x1f;
-    p->at++;
+    if ((byte & 0xe0) == 0xa0) {
+        *out = byte & 0x1f;
+        p->at++;
+        return 0;
+    }
+    if (byte != 0xd9 || p->end - p->at < 2) return read_long_head(p, out_what, out_size, out);
+    *out = p->at[1];
+    p->at += 2;
     return 0;
 }
 
@@ -97,7 +111,7 @@ static int read_signed(pack *p, uint64_t bits, unsigned size) {
     return give_number(p, &number);
 }
 
-static int read_real(pack *p, uint64_t bits, unsigned size) {
+static CHORDAL__ASIDE int read_real(pack *p, uint64_t bits, unsigned size) {
     chordal__number number;
     double real;
     float narrow;
@@ -114,7 +128,7 @@ static int read_constant(pack *p, uint64_t byte) {
 }
 
 /* The text of a string whose head was read. */
-static int read_text(pack *p, uint64_t len, const uint8_t **out, unsigned *out_flags) {
+static inline int read_text(pack *p, uint64_t len, const uint8_t **out, unsigned *out_flags) {
     if (len > left_of(p)) {
         p->at = p->end;
         return p->short_code;
@@ -160,7 +174,17 @@ static bool skip_expected(pack *p, uint64_t len) {
     return true;
 }
 
-static int read_key(pack *p) {
+/* Step over the key that the sink expects, when its head is one byte. */
+static inline bool skip_short_key(pack *p) {
+    chordal__key key;
+    if (!p->sink || !chordal__sink_expects(p->sink, &key) || key.len >= 32 || left_of(p) <= key.len) return false;
+    if (*p->at != (0xa0 | key.len) || !chordal__same_bytes(p->at + 1, key.data, key.len)) return false;
+    p->sink->agreed++;
+    p->at += key.len + 1;
+    return true;
+}
+
+static CHORDAL__ASIDE int read_other_key(pack *p) {
     const uint8_t *text = NULL, *from = p->at;
     unsigned flags = 0;
     uint8_t what, size;
@@ -219,7 +243,7 @@ static int read_between(pack *p) {
     }
     if (p->depth == 0) return 0;
     p->left[p->depth - 1]--;
-    return p->map ? read_key(p) : 0;
+    return !p->map || skip_short_key(p) ? 0 : read_other_key(p);
 }
 
 /* A reader of 17 KB: it is not to be cleared. */

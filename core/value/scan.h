@@ -40,6 +40,25 @@ static inline __m128i chordal__write_marks(__m128i text) {
 }
 #endif
 
+static inline bool chordal__is_ascii(const uint8_t *data, size_t len) {
+    const uint8_t *end = data + len;
+    uint64_t all = 0;
+    if (len >= 8) {
+#if defined(__SSE2__)
+        __m128i many = _mm_setzero_si128();
+        for (; end - data >= 16; data += 16) many = _mm_or_si128(many, chordal__load16(data));
+        if (_mm_movemask_epi8(many)) return false;
+#endif
+        for (; end - data >= 8; data += 8) all |= chordal__load8(data);
+        all |= chordal__load8(end - 8);
+    } else if (len >= 4) {
+        all = chordal__load4(data) | chordal__load4(end - 4);
+    } else {
+        while (data < end) all |= *data++;
+    }
+    return (all & CHORDAL__EACH * 0x80) == 0;
+}
+
 /* Whether a word has a quote, a backslash, a control or a byte that is not ASCII; exact up to the first of them. */
 static inline uint64_t chordal__read_marks8(uint64_t word) {
     uint64_t quote = word ^ CHORDAL__EACH * '"', slash = word ^ CHORDAL__EACH * '\\';
