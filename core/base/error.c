@@ -66,12 +66,14 @@ static const error_row *find_row(int32_t code) {
 
 const char *chordal_error_name(int32_t code) {
     const error_row *row = find_row(code);
-    return row ? row->name : "unknown";
+    if (!row) return code == 0 ? "ok" : "unknown";
+    return row->name;
 }
 
 const char *chordal_error_text(int32_t code) {
     const error_row *row = find_row(code);
-    return row ? row->text : "no such code";
+    if (!row) return code == 0 ? "it went well" : "no such code";
+    return row->text;
 }
 
 int chordal__error_code(const char *name, size_t name_len) {
@@ -100,4 +102,14 @@ int chordal__fail(chordal_error *error, int code, uint64_t position, const char 
     error->reserved = 0;
     error->position = position;
     return code;
+}
+
+int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len) {
+    char detail[2 * sizeof error->detail]; /* chordal__fail cuts it */
+    size_t len = strlen(words), room = sizeof detail - 1 - len;
+    memcpy(detail, words, len);
+    if (name_len > room) name_len = room;
+    if (name_len) memcpy(detail + len, name, name_len);
+    detail[len + name_len] = 0;
+    return chordal__fail(error, code, 0, detail);
 }

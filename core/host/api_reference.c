@@ -12,7 +12,8 @@ static int attach(chordal_host *host, chordal__reference *reference, chordal_id 
     if (type) return chordal__local_attach(reference, type, error);
     chordal__link *link = chordal__links_default(&host->links);
     if (link) return chordal__remote_attach(reference, link, error);
-    return chordal__fail(error, CHORDAL_E_NO_TYPE, 0, "no such type here, and no link to ask");
+    return chordal__fail_about(error, CHORDAL_E_NO_TYPE, "neither provided here nor a link to ask for ",
+                               reference->type.data, reference->type.len);
 }
 
 int chordal_reference_get(chordal_host *host, chordal_id link, const char *type, size_t type_len, uint32_t version,

@@ -187,7 +187,7 @@ static chordal__call *newest_of(const chordal__consumer *consumer, const chordal
 }
 
 static void lose_calls_of(chordal__consumer *consumer, const chordal__reference *reference) {
-    static const char words[] = "the link was lost while the call was under way";
+    static const char words[] = "the link ended while the call was under way";
     chordal__call *call;
     while ((call = newest_of(consumer, reference)) != NULL) {
         call->path = NULL;

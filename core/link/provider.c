@@ -155,6 +155,12 @@ static chordal__hold *new_hold(chordal__provider *provider, uint64_t number) {
     return hold;
 }
 
+static void fail_unknown(chordal__hold *hold, const uint8_t *type, size_t type_len) {
+    chordal_error error;
+    chordal__hold_fail(hold, chordal__fail_about(&error, CHORDAL_E_NO_TYPE, "not provided here: ", type, type_len),
+                       error.detail);
+}
+
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
     chordal__runtime *runtime = provider->runtime;
     chordal__hold *hold = new_hold(provider, message->numbers[0]);
@@ -177,7 +183,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     else if (behind && behind != provider->origin.link)
         move_hold(hold, behind);
     else
-        chordal__hold_fail(hold, CHORDAL_E_NO_TYPE, "no such type here");
+        fail_unknown(hold, name, message->texts[0].len);
     chordal__buffer_dispose(&params);
     return code;
 }

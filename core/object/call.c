@@ -20,7 +20,7 @@ static int check_method(const chordal__reference *reference, const char *method,
     if (!reference->members) return 0;
     int64_t member = chordal__members_find(reference->members, method, len);
     if (member >= 0 && reference->members->items[member].kind == CHORDAL_MEMBER_METHOD) return 0;
-    return chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "the type has no such method");
+    return chordal__fail_about(error, CHORDAL_E_NO_MEMBER, "the type has no method ", method, len);
 }
 
 int chordal__call_start(chordal__reference *reference, const char *method, size_t method_len, chordal__body *arguments,

@@ -16,7 +16,7 @@ const Notes = type("notes", {
 });
 
 const provider = new Host({ types: [Notes] });
-const server = await provider.serve("ws://127.0.0.1:0");
+const server = await provider.listen("ws://127.0.0.1:0");
 
 const host = connect(server.address); // links again by itself
 const notes = host.get("notes", { board: "lunch" });

@@ -36,7 +36,7 @@ setPlatform({
         if (!/^wss?:/.test(url)) throw new ChordalError(E_INVALID, 0, `${url} is no address: ws://host:port/path`);
         return webSocketDial((protocols) => new WebSocket(url, protocols) as unknown as Socket, codec);
     },
-    serve: unsupported,
+    listen: unsupported,
     attach: unsupported,
 });
 

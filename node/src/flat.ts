@@ -137,7 +137,8 @@ export interface Flat {
    */
   compute_fail(host: HostHandle, compute: number, name: string, message: string): void;
   /**
-   * The stable lower-case name of a code ("not_found"); "unknown" for a number that is none. Static; any thread.
+   * The stable lower-case name of a code ("not_found"); "ok" for 0, "unknown" for a number that is none. Static; any
+   * thread.
    */
   error_name(code: number): string;
   /**
@@ -161,7 +162,8 @@ export interface Flat {
   host_deadline(host: HostHandle): number;
   /**
    * Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is
-   * not zero), NOMEM. Close with chordal_host_close.
+   * not zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with). Close with
+   * chordal_host_close.
    */
   host_open(options?: HostOptions | null): HostHandle;
   /**

@@ -72,12 +72,12 @@ export interface ConnectOptions extends LinkOptions {
     codec?: "binary" | "text";
 }
 
-export interface ServeOptions extends LinkOptions {
+export interface ListenOptions extends LinkOptions {
     /** Further origins whose pages may connect, such as "https://example.org"; "*": any. Default: the server's own. */
     origins?: string | readonly string[];
 }
 
-export interface AttachOptions extends ServeOptions {
+export interface AttachOptions extends ListenOptions {
     /** Take only upgrades of this path. */
     path?: string;
 }
@@ -414,11 +414,11 @@ export class Host implements Disposable, AsyncDisposable {
     }
 
     /** Accept links at "ws://host:port" (port 0: any) or "ipc:/path". Only in Node. */
-    async serve(url: string, options: ServeOptions = {}): Promise<Server> {
+    async listen(url: string, options: ListenOptions = {}): Promise<Server> {
         await this.ready;
         const accepted = new Set<Link>();
         const limit = Number(this.core.flat.link_limit(this.core.host));
-        const { address, stop } = await platform().serve(url, this.acceptor(url, options, accepted), limit, options);
+        const { address, stop } = await platform().listen(url, this.acceptor(url, options, accepted), limit, options);
         if (this.isClosed) {
             stop();
             throw closedError("host");

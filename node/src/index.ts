@@ -14,7 +14,7 @@ export {
     type GetOptions,
     type HostOptions,
     type LinkOptions,
-    type ServeOptions,
+    type ListenOptions,
 } from "./host.js";
 export type { Link, LinkState, Server } from "./link.js";
 export { pair, type PairOptions } from "./memory.js";

@@ -61,7 +61,7 @@ setPlatform({
             new WebSocket(url, protocols, { maxPayload, perMessageDeflate: false }) as unknown as Socket;
         return webSocketDial(open, codec);
     },
-    async serve(url, accept, limit, options) {
+    async listen(url, accept, limit, options) {
         const path = pipePath(url, /^ws:$/);
         if (path !== undefined) return { address: url, stop: await servePipe(path, accept, limit) };
         return serveWebSockets(url, accept, limit, options);

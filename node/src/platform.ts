@@ -20,7 +20,7 @@ export interface Platform {
     later(step: () => void): void;
     /** Refuses addresses that the platform cannot connect to: INVALID, UNSUPPORTED. */
     dial(url: string, codec: number): Dial;
-    serve(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;
+    listen(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;
     attach(server: object, accept: Accept, limit: number, options: object): () => void;
 }
 

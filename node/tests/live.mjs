@@ -70,7 +70,7 @@ const ways = {
 
 async function served(address, options, { codec }) {
     const provider = new Host({ types: [Notes], ...quiet, ...options });
-    const server = await provider.serve(address);
+    const server = await provider.listen(address);
     const holder = connect(server.address, { codec, ...options });
     return { provider, holder, server, end: () => Promise.all([holder.close(), provider.close()]) };
 }
@@ -520,7 +520,7 @@ export function liveTests() {
         const host = new Host({ types: [Notes] });
         for (const address of ["http://x", "ws://", "ws://127.0.0.1:99999", "ipc:", "127.0.0.1:7777", ""]) {
             assert.throws(() => host.connect(address), { name: "invalid" }, address);
-            await assert.rejects(host.serve(address), { name: "invalid" }, address);
+            await assert.rejects(host.listen(address), { name: "invalid" }, address);
         }
         const notes = host.get("notes", { board: "a" });
         await assert.rejects(notes.call("add", "milk"), { name: "invalid" });
@@ -529,7 +529,7 @@ export function liveTests() {
 
     test("a change is encoded once for all who hold the object", async () => {
         const provider = new Host({ types: [Notes] });
-        const server = await provider.serve("ws://127.0.0.1:0");
+        const server = await provider.listen("ws://127.0.0.1:0");
         const holders = Array.from({ length: 4 }, () => connect(server.address));
         const held = holders.map((holder) => holder.get(Notes, { board: "a" }));
         await Promise.all(held.map(({ live }) => live));
@@ -547,7 +547,7 @@ export function liveTests() {
     test("calls before the link is up, and while it is down, wait and leave in order", async () => {
         const provider = new Host({ types: [Notes] });
         await provider.object(Notes, { board: "a" }); // it stays when its holder is gone
-        const server = await provider.serve("ws://127.0.0.1:0");
+        const server = await provider.listen("ws://127.0.0.1:0");
         const holder = connect(server.address, { backoff_first: 10, backoff_limit: 20 });
         const notes = holder.get(Notes, { board: "a" });
         const states = [];
@@ -557,7 +557,7 @@ export function liveTests() {
         while (notes.state !== "down") await pause(5);
         assert.equal(notes.list.value.entries.length, 1, "the last values stay readable");
         const waiting = [notes.add("two"), notes.add("three")];
-        const again = await provider.serve(server.address);
+        const again = await provider.listen(server.address);
         assert.deepEqual(await Promise.all(waiting), [2, 3]);
         assert.equal(notes.list.value.entries.length, 3);
         assert.deepEqual(states, ["pending", "live", "down", "live"]);
@@ -659,8 +659,8 @@ export function liveTests() {
 
     test("only pages that may connect do", async () => {
         const host = new Host({ types: [Notes] });
-        const open = await host.serve("ws://127.0.0.1:0", { origins: ["https://friend.example"] });
-        const any = await host.serve("ws://127.0.0.1:0", { origins: "*" });
+        const open = await host.listen("ws://127.0.0.1:0", { origins: ["https://friend.example"] });
+        const any = await host.listen("ws://127.0.0.1:0", { origins: "*" });
         const port = new URL(open.address).port;
         const tries = [
             [undefined, {}, true],
@@ -736,7 +736,7 @@ export function liveTests() {
     test("what is over the limit is refused, and ends the link of who sends it all the same", async () => {
         const provider = new Host({ types: [Notes], message_limit: 100000 });
         for (const address of ["ws://127.0.0.1:0", `ipc:${folder}/large`]) {
-            const server = await provider.serve(address);
+            const server = await provider.listen(address);
             const holder = connect(server.address);
             const notes = holder.get(Notes, { board: "a" });
             await notes.live;
@@ -745,12 +745,12 @@ export function liveTests() {
             await holder.close();
             server.close();
         }
-        const { address } = await provider.serve("ws://127.0.0.1:0");
+        const { address } = await provider.listen("ws://127.0.0.1:0");
         const socket = new WebSocket(address, ["chordal.1.bin"]);
         await once(socket, "open");
         socket.send(Buffer.alloc(200000));
         await once(socket, "close");
-        await provider.serve(`ipc:${folder}/larger`);
+        await provider.listen(`ipc:${folder}/larger`);
         const pipe = netConnect(`${folder}/larger`);
         pipe.write(Buffer.from([0xff, 0xff, 0xff, 0x7f, 1]));
         pipe.resume();
@@ -761,7 +761,7 @@ export function liveTests() {
     test("a memory limit that others reach ends no program", async () => {
         const told = [];
         const provider = new Host({ types: [Notes], memory_limit: 1 << 20, onError: (error) => told.push(error.name) });
-        const server = await provider.serve("ws://127.0.0.1:0");
+        const server = await provider.listen("ws://127.0.0.1:0");
         const holder = connect(server.address, { backoff_first: 5, backoff_limit: 10 });
         const notes = holder.get(Notes, { board: "a" });
         await notes.live;
@@ -801,7 +801,7 @@ export function liveTests() {
 
     test("an object routed through another host", async () => {
         const relay = new Host();
-        const server = await relay.serve("ws://127.0.0.1:0", { routeOffers: true });
+        const server = await relay.listen("ws://127.0.0.1:0", { routeOffers: true });
         const provider = new Host({ types: [Notes] });
         await provider.connect(server.address, { offer: true }).up;
         const holder = connect(server.address);

@@ -51,7 +51,7 @@ test("a program with a local host ends by itself", async () => {
 test("a program ends when its links are closed", async () => {
     await runs(`
         const host = new Host({ types: [Notes] });
-        const server = await host.serve("ws://127.0.0.1:0");
+        const server = await host.listen("ws://127.0.0.1:0");
         const holder = connect(server.address);
         await holder.get(Notes, { board: "a" }).add("x");
         await holder.close();
@@ -67,7 +67,7 @@ test("a program may end in the middle of everything", async () => {
     ]) {
         await runs(`
             const host = new Host({ types: [Notes] });
-            const server = await host.serve("ws://127.0.0.1:0");
+            const server = await host.listen("ws://127.0.0.1:0");
             const holder = connect(server.address);
             const notes = holder.get(Notes, { board: "a" });
             await notes.live;
@@ -162,7 +162,7 @@ test("hosts in several workers at once", async () => {
     });
     const host = new Host({ types: [Notes] });
     const notes = await host.object(Notes, { board: "shared" });
-    const { address } = await host.serve("ws://127.0.0.1:0");
+    const { address } = await host.listen("ws://127.0.0.1:0");
     const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
     const workers = Array.from({ length: 4 }, () => new Worker(url, { workerData: address }));
     await Promise.all(workers.map((worker) => once(worker, "exit")));
@@ -174,7 +174,7 @@ test("workers that are terminated in the middle of everything", async () => {
     const program = `${start}
         const { parentPort } = await import("node:worker_threads");
         const host = new Host({ types: [Notes] });
-        const server = await host.serve("ws://127.0.0.1:0");
+        const server = await host.listen("ws://127.0.0.1:0");
         const holder = connect(server.address);
         const notes = holder.get(Notes, { board: "a" });
         notes.list.watch(() => {});

@@ -108,7 +108,7 @@ async function provides(): Promise<void> {
     const object = await host.object(Notes, { board: "a", year: 1 });
     const commit: number = await object.transaction((t) => (t.title = "x"));
     await host.transaction((t) => (t.of(object).list.entries.length = 0));
-    const server = await host.serve("ws://127.0.0.1:0", { origins: ["https://example.org"] });
+    const server = await host.listen("ws://127.0.0.1:0", { origins: ["https://example.org"] });
     using notes = connect(server.address, { codec: "text", offer: true }).get(Notes, { board: "a", year: 1 });
     const value: Value = notes.title.value ?? null;
     useWasm(new URL("https://example.org/chordal.wasm"));

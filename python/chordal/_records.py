@@ -256,8 +256,8 @@ class ReferenceEvent(NamedTuple):
 class FrameEvent(NamedTuple):
     """A watched member after one batch, or after several that were folded into one frame. `watch` and what it
     watches (a reference or an object); `commit` of the provider. `ops`: packed ops, paths inline, members as
-    first segment. With CHORDAL_FRAME_SNAPSHOT the ops replace the whole member. `code` is the error state of
-    a derive (0: none), `detail` its words."""
+    first segment. With CHORDAL_FRAME_SNAPSHOT the ops replace the whole member. `code` (COMPUTE) is the error
+    state of a derive (0: none), `detail` its words; of a KEPT reference over a link the ops alone tell it."""
 
     flags: int
     watch: int

@@ -46,7 +46,7 @@ before(async () => {
     await new Promise((resolve) => web.listen(0, "127.0.0.1", resolve));
     ({ port } = web.address());
     host = new Host({ types: [Notes] });
-    server = await host.serve("ws://127.0.0.1:0", { origins: `http://127.0.0.1:${port}` });
+    server = await host.listen("ws://127.0.0.1:0", { origins: `http://127.0.0.1:${port}` });
     browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
         args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
@@ -128,7 +128,7 @@ test("a tab provides objects to itself", async () => {
 test("a tab cannot be connected to", async () => {
     const { result } = await inPage(async () => {
         const host = new window.chordal.Host();
-        const failed = await host.serve("ws://127.0.0.1:0").catch((error) => error.name);
+        const failed = await host.listen("ws://127.0.0.1:0").catch((error) => error.name);
         try {
             host.connect("ipc:/x");
         } catch (error) {
@@ -141,7 +141,7 @@ test("a tab cannot be connected to", async () => {
 test("a link that is lost comes back", async () => {
     const provider = new Host({ types: [Notes] });
     const origins = `http://127.0.0.1:${port}`;
-    const first = await provider.serve("ws://127.0.0.1:0", { origins });
+    const first = await provider.listen("ws://127.0.0.1:0", { origins });
     const kept = await provider.object(Notes, { board: "x" });
     const { page } = await inPage(async (address) => {
         window.host = window.chordal.connect(address, { backoff_first: 10, backoff_limit: 50 });
@@ -151,7 +151,7 @@ test("a link that is lost comes back", async () => {
     first.close();
     await page.waitForFunction(() => window.notes.state === "down");
     await page.evaluate(() => void (window.waiting = window.notes.add("while down")));
-    await provider.serve(first.address, { origins });
+    await provider.listen(first.address, { origins });
     await page.evaluate(() => window.waiting);
     assert.deepEqual(kept.list.entries, ["while down"]);
     await page.close();

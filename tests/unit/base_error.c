@@ -22,7 +22,7 @@ TEST(names) {
         CHECK_INT(chordal__error_code(lower, len - 1), 0);
         for (size_t j = 0; j < i; j++) CHECK(rows[i].code != rows[j].code);
     }
-    CHECK_TEXT(chordal_error_name(0), "unknown");
+    CHECK_TEXT(chordal_error_name(0), "ok");
     CHECK_TEXT(chordal_error_name(-9999), "unknown");
     CHECK_INT(chordal__error_code("", 0), 0);
     CHECK_INT(chordal__error_code("unknown", 7), 0);

@@ -68,7 +68,8 @@ typedef struct chordal_error {
     char detail[112]; /* one line for a person, NUL-terminated */
 } chordal_error;
 
-/* The stable lower-case name of a code ("not_found"); "unknown" for a number that is none. Static; any thread. */
+/* The stable lower-case name of a code ("not_found"); "ok" for 0, "unknown" for a number that is none. Static; any
+ * thread. */
 CHORDAL_API const char *chordal_error_name(int32_t code);
 
 /* One sentence on a code. Static; any thread. */

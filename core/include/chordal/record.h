@@ -62,8 +62,8 @@ typedef struct chordal_record {
 
 /* A watched member after one batch, or after several that were folded into one frame. `watch` and what it watches
  * (a reference or an object); `commit` of the provider. `ops`: packed ops, paths inline, members as first segment. With
- * CHORDAL_FRAME_SNAPSHOT the ops replace the whole member. `code` is the error state of a derive (0: none), `detail`
- * its words. */
+ * CHORDAL_FRAME_SNAPSHOT the ops replace the whole member. `code` (COMPUTE) is the error state of a derive (0: none),
+ * `detail` its words; of a KEPT reference over a link the ops alone tell it. */
 #define CHORDAL_EVENT_FRAME_FIELDS(X)                                                                                  \
     X(id, watch) X(id, source) X(u64, commit) X(u32, member) X(i32, code) X(span, detail) X(part, ops)
 #define CHORDAL_FRAME_SNAPSHOT 1 /* the ops replace the member */
