@@ -32,6 +32,14 @@ static void on_result(void *context, chordal_host *host, const chordal_event_RES
     tool_program_stop(program, event->code != 0);
 }
 
+/* The link is tried again until the call's deadline; that nobody listens is told meanwhile. */
+static void on_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
+    (void)context, (void)host;
+    if (event->state == CHORDAL_LINK_WAIT || event->state == CHORDAL_LINK_CLOSED)
+        fprintf(stderr, "chordal: no link: %.*s\n", (int)event->detail.length,
+                chordal_span_text(&event->record, event->detail));
+}
+
 static void add_arguments(tool_text *out, int count, char **arguments) {
     tool_text_add(out, "[");
     for (int i = 0; i < count; i++) {
@@ -42,7 +50,7 @@ static void add_arguments(tool_text *out, int count, char **arguments) {
 }
 
 int tool_call(int argc, char **argv) {
-    static const chordal_handlers handlers = {.size = sizeof handlers, .result = on_result};
+    static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_link, .result = on_result};
     tool_program program;
     tool_target target;
     tool_text arguments = {0};
@@ -59,8 +67,11 @@ int tool_call(int argc, char **argv) {
     chordal_id reference =
         tool_target_get(&target, program.host, tool_program_connect(&program, target.address, codec, 0));
     if (chordal_call_start(program.host, reference, method, strlen(method), CHORDAL_FORMAT_JSON,
-                           (const uint8_t *)arguments.data, arguments.len, timeout, &call, &error))
+                           (const uint8_t *)arguments.data, arguments.len, timeout, &call, &error)) {
+        if (error.code == CHORDAL_E_SYNTAX)
+            fputs("chordal: each argument is JSON: '\"text\"', 5, '{\"a\": 1}'\n", stderr);
         tool_die(method, &error);
+    }
     int status = tool_program_run(&program);
     tool_text_free(&arguments);
     tool_text_free(&target.params);
