@@ -15,8 +15,6 @@
 
 /* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */
 int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
-/* The same with a name behind short words, cut to fit. */
-int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
 /* The code of a stable lower-case name, or 0 when no code has it. */
 int chordal__error_code(const char *name, size_t name_len);
 
@@ -245,8 +243,9 @@ typedef struct chordal__number {
 } chordal__number;
 
 /* Read a JSON number at the start of `text`: the bytes it takes, or 0 (in *out_code SYNTAX, TRUNCATED where the text
- * ends too early, or NUMBER). Digits alone are exact from -2^63 to 2^64-1 and the nearest double beyond. With a point or an exponent it is the nearest double; one
- * that is an integer of magnitude up to 2^53 is that integer (1e2, 100.0). -0 is 0. */
+ * ends too early, or NUMBER). Digits alone are exact from -2^63 to 2^64-1 and the nearest double beyond. With a point
+ * or an exponent it is the nearest double; one that is an integer of magnitude up to 2^53 is that integer (1e2, 100.0).
+ * -0 is 0. */
 size_t chordal__number_read(const uint8_t *text, size_t len, chordal__number *out, int *out_code);
 /* The canonical kind of a double: an integer of magnitude up to 2^53 becomes INTEGER. False for NaN and infinities. */
 bool chordal__number_of_double(double real, chordal__number *out);

@@ -21,6 +21,7 @@ typedef struct literal {
     size_t count; /* of digits, without zeros before the first other one when there are many */
     int64_t exponent;
     bool negative, whole; /* `whole`: digits only */
+    const uint8_t *fault; /* where a digit is missing */
 } literal;
 
 static bool is_digit(uint8_t byte) {
@@ -55,24 +56,29 @@ static const uint8_t *read_digits(const uint8_t *at, const uint8_t *end, uint64_
     return at;
 }
 
+static const uint8_t *missing(literal *out, const uint8_t *at) {
+    out->fault = at;
+    return NULL;
+}
+
 /* [eE][+-]digits; NULL: malformed. */
-static const uint8_t *read_exponent(const uint8_t *at, const uint8_t *end, int64_t *exponent) {
+static const uint8_t *read_exponent(const uint8_t *at, const uint8_t *end, literal *out) {
     bool negative = false;
     int64_t value = 0;
     at++;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
-    if (at == end || !is_digit(*at)) return NULL;
+    if (at == end || !is_digit(*at)) return missing(out, at);
     for (; at < end && is_digit(*at); at++) {
         if (value < LONGEST_EXPONENT) value = value * 10 + (*at - '0');
     }
-    *exponent += negative ? -value : value;
+    out->exponent += negative ? -value : value;
     return at;
 }
 
 /* The end of the number; NULL: malformed. */
 static const uint8_t *read_literal(const uint8_t *at, const uint8_t *end, literal *out) {
     if (at < end && *at == '-') out->negative = true, at++;
-    if (at == end || !is_digit(*at)) return NULL;
+    if (at == end || !is_digit(*at)) return missing(out, at);
     out->first = at;
     at = *at == '0' ? at + 1 : read_digits(at, end, &out->digits);
     out->point = out->digits_end = at;
@@ -81,7 +87,7 @@ static const uint8_t *read_literal(const uint8_t *at, const uint8_t *end, litera
     if (at < end && *at == '.') {
         out->point = ++at;
         at = read_digits(at, end, &out->digits);
-        if (at == out->point) return NULL;
+        if (at == out->point) return missing(out, at);
         out->digits_end = at;
         out->count += (size_t)(at - out->point);
         out->exponent = -(int64_t)(at - out->point);
@@ -89,7 +95,7 @@ static const uint8_t *read_literal(const uint8_t *at, const uint8_t *end, litera
     }
     if (at < end && (*at | 0x20) == 'e') {
         out->whole = false;
-        return read_exponent(at, end, &out->exponent);
+        return read_exponent(at, end, out);
     }
     return at;
 }
@@ -213,7 +219,7 @@ size_t chordal__number_read(const uint8_t *text, size_t len, chordal__number *ou
     literal number = {0};
     const uint8_t *end = len ? read_literal(text, text + len, &number) : NULL;
     if (!end) {
-        *out_code = CHORDAL_E_SYNTAX;
+        *out_code = !len || number.fault == text + len ? CHORDAL_E_TRUNCATED : CHORDAL_E_SYNTAX;
         return 0;
     }
     if (number.whole && read_integer(&number, out)) return (size_t)(end - text);

@@ -239,12 +239,17 @@ TEST(exact) {
 }
 
 TEST(malformed) {
-    const char *cases[] = {"",    "-",   "+1", ".5", "-.5", "1.",       "1.e5", "1e", "1e+",
-                           "1e-", "1ex", "e5", "x",  "--1", "Infinity", "NaN",  "1.x"};
+    const char *cases[] = {"+1",  ".5",       "-.5", "1.e5", "1ex",  "e5",  "x",
+                           "--1", "Infinity", "NaN", "1.x",  "1e.5", "1e++"};
+    const char *cut_off[] = {"", "-", "1.", "-1.", "1e", "1e+", "1.5e-"};
     size_t taken;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code = read_code(cases[i], strlen(cases[i]), &taken);
         if (taken || code != CHORDAL_E_SYNTAX) CHECK_FAIL("\"%s\" took %zu, code %d", cases[i], taken, code);
+    }
+    for (size_t i = 0; i < sizeof cut_off / sizeof *cut_off; i++) {
+        CHECK_INT(read_code(cut_off[i], strlen(cut_off[i]), &taken), CHORDAL_E_TRUNCATED);
+        CHECK_INT(taken, 0);
     }
     const char *beyond[] = {"1e309", "-1e309", "1.7976931348623159e308", "1e99999999999999999999", "0.00001e400"};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {

@@ -217,6 +217,8 @@ cases += [
     text("no digits behind the point", "[1.]", "syntax", 1),
     text("no digits in the exponent", "[1e]", "syntax", 1),
     text("minus alone", "[-]", "syntax", 1),
+    text("a point in the exponent, cut off", "1e.4", "syntax", 0),
+    text("two minuses, cut off", "[--", "syntax", 1),
     text("hexadecimal", "0x10", "trailing", 1),
     text("no comma", "[1 2]", "syntax", 3),
     text("a comma too many", "[1,]", "syntax", 3),
