@@ -15,6 +15,8 @@
 
 /* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */
 int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
+/* The same with a name behind short words, cut to fit. */
+int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
 /* The code of a stable lower-case name, or 0 when no code has it. */
 int chordal__error_code(const char *name, size_t name_len);
 

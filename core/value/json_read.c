@@ -18,7 +18,7 @@ static int fail_at(json *j, const uint8_t *place, int code) {
 }
 
 /* A byte that is not allowed here, or the end. */
-static int fail_here(json *j) {
+static CHORDAL__ASIDE int fail_here(json *j) {
     return fail_at(j, j->at, j->at == j->end ? j->short_code : CHORDAL_E_SYNTAX);
 }
 
@@ -169,7 +169,8 @@ static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, siz
 }
 
 /* A string with bytes beyond ASCII, with escapes or with a fault; `at` is the first of these. */
-static int read_other_string(json *j, const uint8_t *at, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
+static CHORDAL__ASIDE int read_other_string(json *j, const uint8_t *at, const uint8_t **out, size_t *out_len,
+                                            unsigned *out_flags) {
     const uint8_t *from = j->at + 1;
     bool ascii = true;
     at = skip_text(at, j->end, &ascii);
@@ -202,7 +203,7 @@ static inline void tell_left(json *j) {
     j->sink->left = left + left / 2;
 }
 
-static int read_any_number(json *j) {
+static CHORDAL__ASIDE int read_any_number(json *j) {
     chordal__number number;
     int code;
     size_t len = chordal__number_read(j->at, (size_t)(j->end - j->at), &number, &code);
@@ -251,14 +252,14 @@ static int read_number(json *j) {
     return j->sink->calls->number(j->sink, &number);
 }
 
-static int read_word(json *j, const char *word, size_t len, unsigned kind) {
+static CHORDAL__ASIDE int read_word(json *j, const char *word, size_t len, unsigned kind) {
     size_t at = 0;
     while (at < len && j->at + at < j->end && j->at[at] == (uint8_t)word[at]) at++;
     j->at += at;
     return at == len ? j->sink->calls->constant(j->sink, kind) : fail_here(j);
 }
 
-static int read_string_value(json *j) {
+static inline int read_string_value(json *j) {
     const uint8_t *utf8;
     size_t len;
     unsigned flags;
@@ -298,7 +299,7 @@ static inline bool skip_expected(json *j, const char *before, size_t before_len)
     return true;
 }
 
-static int read_any_key(json *j) {
+static CHORDAL__ASIDE int read_any_key(json *j) {
     unsigned flags;
     chordal__key key = {.position = (uint64_t)(j->at - j->data)};
     int code = read_string(j, &key.data, &key.len, &flags);
@@ -315,13 +316,12 @@ static int read_key(json *j) {
 }
 
 /* A scalar, or the opening bracket of a container, which *out_open tells. */
-static int read_value(json *j, bool *out_open) {
+static inline int read_value(json *j, bool *out_open) {
     *out_open = false;
     skip_space(j);
     if (j->at == j->end) return fail_here(j);
+    if (*j->at == '"') return read_string_value(j);
     switch (*j->at) {
-    case '"':
-        return read_string_value(j);
     case '{':
     case '[':
         *out_open = true;
