@@ -118,7 +118,7 @@ static inline void release(chordal__memory *memory, chordal__node *node) {
 }
 
 static bool has_slots(const chordal__node *node) {
-    if (node->kind == CHORDAL_KIND_STRING) return chordal__is_tree(node);
+    if (node->kind == CHORDAL_KIND_STRING) return chordal__is_tree(node) && chordal__group_of(node)->count;
     if (node->kind < CHORDAL_KIND_STRING || node->kind == CHORDAL__KIND_SHAPE) return false;
     return node->kind == CHORDAL__KIND_ENTRY || chordal__group_of(node)->count;
 }
