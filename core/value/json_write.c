@@ -243,8 +243,11 @@ static uint8_t *put_plain_members(chordal__out *out, uint8_t *at, chordal__walk 
         if (kind >= CHORDAL_KIND_ARRAY) break;
         bool flat = kind == CHORDAL_KIND_STRING && !chordal__is_tree(node);
         chordal__key key = chordal__shape_key(group->slots[0], i);
-        at = chordal__out_room(out, at, key.len + 6 + (flat ? chordal__text_of(node)->bytes : 0u));
-        if (!at) break;
+        size_t most = key.len + 6 + (flat ? chordal__text_of(node)->bytes : 0u);
+        if ((size_t)(out->end - at) < most) {
+            at = put_scalar(out, put_key(out, at, i == 0, key.data, key.len, true), node, kind);
+            continue;
+        }
         *at = ',';
         at += i != 0;
         *at++ = '"';

@@ -162,6 +162,39 @@ static uint8_t *put_open(chordal__out *out, uint8_t *at, chordal__walk *walk, co
     return put_bytes(out, at, head, chordal__pack_head(head, node->kind == CHORDAL_KIND_OBJECT, count));
 }
 
+/* A text; there is room for it and a head of 5 bytes. */
+static inline uint8_t *put_short(uint8_t *at, const uint8_t *data, size_t len) {
+    if (len < 32)
+        *at++ = (uint8_t)(0xa0 | len);
+    else
+        at += chordal__pack_string_head(at, len);
+    chordal__copy_bytes(at, data, len);
+    return at + len;
+}
+
+/* Members of a flat object, one after the other, up to one that is a container or to the end. */
+static uint8_t *put_members(chordal__out *out, uint8_t *at, chordal__walk *walk) {
+    const chordal__group *group = chordal__group_of(walk->container);
+    uint32_t i = (uint32_t)walk->index;
+    for (; at && i + 1 < group->count; i++) {
+        const chordal__node *node = group->slots[i + 1];
+        unsigned kind = chordal__kind_of(node);
+        if (kind >= CHORDAL_KIND_ARRAY) break;
+        bool flat = kind == CHORDAL_KIND_STRING && !chordal__is_tree(node);
+        chordal__key key = chordal__shape_key(group->slots[0], i);
+        size_t most = key.len + 10 + (flat ? chordal__text_of(node)->bytes : 0u);
+        if ((size_t)(out->end - at) < most) {
+            at = put_scalar(out, put_text(out, at, key.data, key.len), node, kind);
+            continue;
+        }
+        at = put_short(at, key.data, key.len);
+        at = flat ? put_short(at, chordal__text_of(node)->data, chordal__text_of(node)->bytes)
+                  : put_scalar(out, at, node, kind);
+    }
+    walk->index = i;
+    return at;
+}
+
 static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__node *node, chordal__walk *walks,
                               const chordal__walk *end) {
     chordal__walk *walk = walks;
@@ -169,6 +202,8 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
     while (at) {
         const uint8_t *key = NULL;
         size_t key_len = 0;
+        if (walk->container->kind == CHORDAL_KIND_OBJECT && !chordal__is_tree(walk->container))
+            at = put_members(out, at, walk);
         node = chordal__next_member(walk, &key, &key_len);
         if (!node) {
             if (walk-- == walks) break;

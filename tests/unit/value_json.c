@@ -338,19 +338,36 @@ TEST(test_parts) {
     close_memory(memory);
 }
 
-/* A buffer that has room for just the text takes it, one byte less does not. */
+/* Writers ask for no more room than they need. */
 TEST(test_room) {
-    static const char *const texts[] = {"[1,-2.5,true,null]", "\"\\n\\ud83d â¬\"", "{\"a\":\"b\",\"\\t\":{}}"};
+    static const char *const texts[] = {
+        "{\"a\":1}",
+        "{\"a\":1,\"b\":\"\",\"c\":null}",
+        "{\"key\":\"sixteen bytes of it, and more, with an end\\n\"}",
+        "{\"a\":{\"b\":[1,true,{}]},\"c\":-2.5e-7}",
+        "[\"\",{\"x\":\"0123456789abcdefghijklmnopqrstuvwxyz\"}]",
+        "{\"a\\\"b\":1,\"c\":2}",
+        "[1,-2.5,true,null]",
+        "\"\\n\\ud83d \u20ac\"",
+    };
     chordal__memory *memory = open_memory();
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         chordal__node *node = node_of(memory, texts[i]);
-        for (size_t room = 0; room <= strlen(texts[i]); room++) {
-            chordal__buffer text;
-            chordal__buffer_init(&text, memory, room);
-            chordal__json_write(&text, node);
-            CHECK_INT(text.failed, room < strlen(texts[i]) ? CHORDAL_E_SIZE : 0);
-            CHECK(room < strlen(texts[i]) || memcmp(text.data, texts[i], room) == 0);
-            chordal__buffer_dispose(&text);
+        for (int packed = 0; packed < 2; packed++) {
+            void (*write)(chordal__buffer *, const chordal__node *) =
+                packed ? chordal__pack_write : chordal__json_write;
+            chordal__buffer buffer;
+            chordal__buffer_init(&buffer, memory, SIZE_MAX);
+            write(&buffer, node);
+            size_t len = buffer.len;
+            for (size_t limit = 0; limit <= len; limit++) {
+                chordal__buffer_dispose(&buffer);
+                chordal__buffer_init(&buffer, memory, limit);
+                write(&buffer, node);
+                CHECK_INT(buffer.failed, limit < len ? CHORDAL_E_SIZE : 0);
+            }
+            CHECK_INT(buffer.len, len);
+            chordal__buffer_dispose(&buffer);
         }
         chordal__node_unref(memory, node);
     }
