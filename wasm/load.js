@@ -30,9 +30,6 @@ export async function load(source = new URL("./dist/chordal.wasm", import.meta.u
                 }
             },
         },
-        env: {
-            emscripten_notify_memory_growth() {}, // views are refreshed when they are used
-        },
     };
     instance = await instantiate(await source, imports);
     instance.exports._initialize?.();

@@ -28,7 +28,7 @@ static bool is_digit(uint8_t byte) {
     return (uint8_t)(byte - '0') <= 9;
 }
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(__wasm__)
 /* Eight digits at once, if there are: each step joins neighbours. */
 static bool eight_digits(const uint8_t *at, const uint8_t *end, uint64_t *out) {
     uint64_t word;
