@@ -1,91 +1,13 @@
 // Hosts, objects, references and links by the TypeScript layer, for any core that it stands on.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { mkdtempSync, rmSync } from "node:fs";
-import { connect as netConnect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
-
-import { WebSocket } from "ws";
+import { test } from "node:test";
 
 import { append, ChordalError, connect, Host, MethodError, pair, truncate, type, versions } from "../dist/node.js";
+import { entriesOf, Notes, pause, permutations, quiet, ways } from "./live_setup.mjs";
+import { edgeTests } from "./live_edges.mjs";
 
-export const Notes = type("notes", {
-    params: ["board"],
-    documents: { list: { entries: [], text: "" }, other: 0 },
-    derives: {
-        count: { from: ["list"], compute: ({ list }) => list.entries.length },
-        twice: { from: ["count"], compute: ({ count }) => count * 2 },
-    },
-    methods: {
-        add(call, text) {
-            call.transaction((t) => t.list.entries.push({ id: call.newId(), text }));
-            return call.object.count;
-        },
-        async say(call, token) {
-            await call.transaction((t) => (t.list.text += token));
-        },
-        echo: (call, ...values) => values,
-        bytes: (call, bytes) => bytes,
-        fail(call, name, message) {
-            throw new MethodError(name, message);
-        },
-        crash: () => {
-            throw new Error("a secret");
-        },
-        odd: (call, what) => ({ function: () => 1, number: NaN, nothing: undefined, date: new Date() })[what],
-        async wait(call, milliseconds) {
-            await new Promise((resolve) => setTimeout(resolve, milliseconds));
-            return call.signal.aborted;
-        },
-        never: () => new Promise(() => {}),
-        digest: (call) => call.object.host.digest(call.object.list),
-    },
-});
-
-export const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const quiet = { onError() {} };
-const folder = mkdtempSync(join(tmpdir(), "chordal-"));
-after(() => rmSync(folder, { recursive: true }));
-let pipes = 0;
-
-/** A provider and a holder that are linked in some way; `end` closes both. */
-const ways = {
-    async here(options) {
-        const host = new Host({ types: [Notes], ...quiet, ...options });
-        return { provider: host, holder: host, end: () => host.close() };
-    },
-    async memory(options) {
-        const [provider, holder] = [new Host({ types: [Notes], ...quiet, ...options }), new Host(options)];
-        await pair(holder, provider);
-        return { provider, holder, end: () => Promise.all([holder.close(), provider.close()]) };
-    },
-    binary: (options) => served("ws://127.0.0.1:0", options, { codec: "binary" }),
-    text: (options) => served("ws://127.0.0.1:0", options, { codec: "text" }),
-    pipe: (options) => served(`ipc:${folder}/pipe${++pipes}`, options, {}),
-};
-
-async function served(address, options, { codec }) {
-    const provider = new Host({ types: [Notes], ...quiet, ...options });
-    const server = await provider.listen(address);
-    const holder = connect(server.address, { codec, ...options });
-    return { provider, holder, server, end: () => Promise.all([holder.close(), provider.close()]) };
-}
-
-function permutations(list) {
-    if (list.length < 2) return [list];
-    return list.flatMap((one) => permutations(list.filter((other) => other !== one)).map((rest) => [one, ...rest]));
-}
-
-/** How often the core is entered by something that is done at once. */
-function entriesOf(host, work) {
-    const before = host.counters().entries;
-    work();
-    return Number(host.counters().entries - before) - 1;
-}
+export { Notes, pause } from "./live_setup.mjs";
 
 export function liveTests() {
     for (const [way, make] of Object.entries(ways)) {
@@ -657,124 +579,6 @@ export function liveTests() {
         await host.close();
     });
 
-    test("only pages that may connect do", async () => {
-        const host = new Host({ types: [Notes] });
-        const open = await host.listen("ws://127.0.0.1:0", { origins: ["https://friend.example"] });
-        const any = await host.listen("ws://127.0.0.1:0", { origins: "*" });
-        const port = new URL(open.address).port;
-        const tries = [
-            [undefined, {}, true],
-            [`http://127.0.0.1:${port}`, {}, true],
-            [`http://localhost:${port}`, { host: `localhost:${port}` }, true],
-            ["https://friend.example", {}, true],
-            ["https://FRIEND.example", {}, true],
-            ["https://friend.example.evil.test", {}, false],
-            ["https://friend.example:444", {}, false],
-            ["http://friend.example", {}, false],
-            ["http://127.0.0.1", {}, false],
-            [`http://127.0.0.1:${port}.evil.test`, {}, false],
-            [`http://evil.test:${port}`, { host: `evil.test:${port}` }, false],
-            ["null", {}, false],
-            ["file://", {}, false],
-        ];
-        const reach = (address, origin, headers) =>
-            new Promise((resolve) => {
-                const socket = new WebSocket(address, ["chordal.1.bin"], { origin, headers });
-                socket.on("open", () => (socket.terminate(), resolve(true)));
-                socket.on("unexpected-response", (_, response) => (response.destroy(), resolve(response.statusCode)));
-                socket.on("error", () => resolve(false));
-            });
-        for (const [origin, headers, allowed] of tries) {
-            assert.equal(await reach(open.address, origin, headers), allowed || 403, `${origin}`);
-        }
-        assert.equal(await reach(any.address, "http://evil.test", {}), true);
-        await host.close();
-    });
-
-    test("beside an HTTP server", async () => {
-        const host = new Host({ types: [Notes] });
-        await host.ready;
-        const http = createServer((request, response) => response.end("page"));
-        const server = host.attach(http, { path: "/live" });
-        await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
-        const { port } = http.address();
-        const holder = connect(`ws://127.0.0.1:${port}/live`);
-        assert.equal(await holder.get(Notes, { board: "a" }).add("x"), 1);
-        assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "page");
-        const wrong = new WebSocket(`ws://127.0.0.1:${port}/other`, ["chordal.1.bin"]);
-        assert.match((await once(wrong, "error"))[0].message, /404/);
-        const stranger = new WebSocket(`ws://127.0.0.1:${port}/live`, ["other"]);
-        assert.match((await once(stranger, "error"))[0].message, /400/);
-        await holder.close();
-        server.close();
-        await host.close();
-        http.close();
-        http.closeAllConnections();
-    });
-
-    test("a peer that talks nonsense loses its link alone", async () => {
-        const { holder, provider, server, end } = await ways.binary();
-        const notes = holder.get(Notes, { board: "a" });
-        await notes.live;
-        for (const [protocol, frames] of [
-            ["chordal.1.bin", [Buffer.from("ffffff", "hex")]],
-            ["chordal.1.bin", ["text"]],
-            ["chordal.1.bin", [Buffer.alloc(0)]],
-            ["chordal.1.json", ["[", "[]"]],
-            ["chordal.1.json", [Buffer.from("00", "hex")]],
-        ]) {
-            const socket = new WebSocket(server.address, [protocol]);
-            await once(socket, "open");
-            for (const frame of frames) socket.send(frame);
-            await once(socket, "close");
-        }
-        assert.equal(await notes.add("x"), 1);
-        void provider;
-        await end();
-    });
-
-    test("what is over the limit is refused, and ends the link of who sends it all the same", async () => {
-        const provider = new Host({ types: [Notes], message_limit: 100000 });
-        for (const address of ["ws://127.0.0.1:0", `ipc:${folder}/large`]) {
-            const server = await provider.listen(address);
-            const holder = connect(server.address);
-            const notes = holder.get(Notes, { board: "a" });
-            await notes.live;
-            await assert.rejects(notes.say("x".repeat(200000)), { name: "size" });
-            assert.equal(await notes.say("x"), null);
-            await holder.close();
-            server.close();
-        }
-        const { address } = await provider.listen("ws://127.0.0.1:0");
-        const socket = new WebSocket(address, ["chordal.1.bin"]);
-        await once(socket, "open");
-        socket.send(Buffer.alloc(200000));
-        await once(socket, "close");
-        await provider.listen(`ipc:${folder}/larger`);
-        const pipe = netConnect(`${folder}/larger`);
-        pipe.write(Buffer.from([0xff, 0xff, 0xff, 0x7f, 1]));
-        pipe.resume();
-        await once(pipe, "close");
-        await provider.close();
-    });
-
-    test("a memory limit that others reach ends no program", async () => {
-        const told = [];
-        const provider = new Host({ types: [Notes], memory_limit: 1 << 20, onError: (error) => told.push(error.name) });
-        const server = await provider.listen("ws://127.0.0.1:0");
-        const holder = connect(server.address, { backoff_first: 5, backoff_limit: 10 });
-        const notes = holder.get(Notes, { board: "a" });
-        await notes.live;
-        const outcomes = [];
-        for (let i = 0; i < 20; i++) outcomes.push(notes.add("x".repeat(200000)));
-        const settled = await Promise.allSettled(outcomes);
-        assert.ok(settled.some(({ status }) => status === "rejected"));
-        for (const { reason } of settled) assert.ok(reason === undefined || reason instanceof ChordalError);
-        const other = connect(server.address);
-        assert.equal(await other.get(Notes, { board: "b" }).add("small"), 1);
-        await Promise.all([holder.close(), other.close(), provider.close()]);
-    });
-
     test("a host tells of itself", async () => {
         const host = new Host();
         await host.ready;
@@ -811,4 +615,6 @@ export function liveTests() {
         assert.equal(notes.list.value.entries.length, 1);
         await Promise.all([holder.close(), provider.close(), relay.close()]);
     });
+
+    edgeTests();
 }

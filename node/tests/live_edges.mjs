@@ -1,0 +1,132 @@
+// Tests of the edges: who may connect, nonsense, limits.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect as netConnect } from "node:net";
+import { test } from "node:test";
+
+import { WebSocket } from "ws";
+
+import { ChordalError, connect, Host } from "../dist/node.js";
+import { folder, Notes, ways } from "./live_setup.mjs";
+
+export function edgeTests() {
+    test("only pages that may connect do", async () => {
+        const host = new Host({ types: [Notes] });
+        const open = await host.listen("ws://127.0.0.1:0", { origins: ["https://friend.example"] });
+        const any = await host.listen("ws://127.0.0.1:0", { origins: "*" });
+        const port = new URL(open.address).port;
+        const tries = [
+            [undefined, {}, true],
+            [`http://127.0.0.1:${port}`, {}, true],
+            [`http://localhost:${port}`, { host: `localhost:${port}` }, true],
+            ["https://friend.example", {}, true],
+            ["https://FRIEND.example", {}, true],
+            ["https://friend.example.evil.test", {}, false],
+            ["https://friend.example:444", {}, false],
+            ["http://friend.example", {}, false],
+            ["http://127.0.0.1", {}, false],
+            [`http://127.0.0.1:${port}.evil.test`, {}, false],
+            [`http://evil.test:${port}`, { host: `evil.test:${port}` }, false],
+            ["null", {}, false],
+            ["file://", {}, false],
+        ];
+        const reach = (address, origin, headers) =>
+            new Promise((resolve) => {
+                const socket = new WebSocket(address, ["chordal.1.bin"], { origin, headers });
+                socket.on("open", () => (socket.terminate(), resolve(true)));
+                socket.on("unexpected-response", (_, response) => (response.destroy(), resolve(response.statusCode)));
+                socket.on("error", () => resolve(false));
+            });
+        for (const [origin, headers, allowed] of tries) {
+            assert.equal(await reach(open.address, origin, headers), allowed || 403, `${origin}`);
+        }
+        assert.equal(await reach(any.address, "http://evil.test", {}), true);
+        await host.close();
+    });
+
+    test("beside an HTTP server", async () => {
+        const host = new Host({ types: [Notes] });
+        await host.ready;
+        const http = createServer((request, response) => response.end("page"));
+        const server = host.attach(http, { path: "/live" });
+        await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
+        const { port } = http.address();
+        const holder = connect(`ws://127.0.0.1:${port}/live`);
+        assert.equal(await holder.get(Notes, { board: "a" }).add("x"), 1);
+        assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "page");
+        const wrong = new WebSocket(`ws://127.0.0.1:${port}/other`, ["chordal.1.bin"]);
+        assert.match((await once(wrong, "error"))[0].message, /404/);
+        const stranger = new WebSocket(`ws://127.0.0.1:${port}/live`, ["other"]);
+        assert.match((await once(stranger, "error"))[0].message, /400/);
+        await holder.close();
+        server.close();
+        await host.close();
+        http.close();
+        http.closeAllConnections();
+    });
+
+    test("a peer that talks nonsense loses its link alone", async () => {
+        const { holder, provider, server, end } = await ways.binary();
+        const notes = holder.get(Notes, { board: "a" });
+        await notes.live;
+        for (const [protocol, frames] of [
+            ["chordal.1.bin", [Buffer.from("ffffff", "hex")]],
+            ["chordal.1.bin", ["text"]],
+            ["chordal.1.bin", [Buffer.alloc(0)]],
+            ["chordal.1.json", ["[", "[]"]],
+            ["chordal.1.json", [Buffer.from("00", "hex")]],
+        ]) {
+            const socket = new WebSocket(server.address, [protocol]);
+            await once(socket, "open");
+            for (const frame of frames) socket.send(frame);
+            await once(socket, "close");
+        }
+        assert.equal(await notes.add("x"), 1);
+        void provider;
+        await end();
+    });
+
+    test("what is over the limit is refused, and ends the link of who sends it all the same", async () => {
+        const provider = new Host({ types: [Notes], message_limit: 100000 });
+        for (const address of ["ws://127.0.0.1:0", `ipc:${folder}/large`]) {
+            const server = await provider.listen(address);
+            const holder = connect(server.address);
+            const notes = holder.get(Notes, { board: "a" });
+            await notes.live;
+            await assert.rejects(notes.say("x".repeat(200000)), { name: "size" });
+            assert.equal(await notes.say("x"), null);
+            await holder.close();
+            server.close();
+        }
+        const { address } = await provider.listen("ws://127.0.0.1:0");
+        const socket = new WebSocket(address, ["chordal.1.bin"]);
+        await once(socket, "open");
+        socket.send(Buffer.alloc(200000));
+        await once(socket, "close");
+        await provider.listen(`ipc:${folder}/larger`);
+        const pipe = netConnect(`${folder}/larger`);
+        pipe.write(Buffer.from([0xff, 0xff, 0xff, 0x7f, 1]));
+        pipe.resume();
+        await once(pipe, "close");
+        await provider.close();
+    });
+
+    test("a memory limit that others reach ends no program", async () => {
+        const told = [];
+        const provider = new Host({ types: [Notes], memory_limit: 1 << 20, onError: (error) => told.push(error.name) });
+        const server = await provider.listen("ws://127.0.0.1:0");
+        const holder = connect(server.address, { backoff_first: 5, backoff_limit: 10 });
+        const notes = holder.get(Notes, { board: "a" });
+        await notes.live;
+        const outcomes = [];
+        for (let i = 0; i < 20; i++) outcomes.push(notes.add("x".repeat(200000)));
+        const settled = await Promise.allSettled(outcomes);
+        assert.ok(settled.some(({ status }) => status === "rejected"));
+        for (const { reason } of settled) assert.ok(reason === undefined || reason instanceof ChordalError);
+        const other = connect(server.address);
+        assert.equal(await other.get(Notes, { board: "b" }).add("small"), 1);
+        await Promise.all([holder.close(), other.close(), provider.close()]);
+    });
+}
