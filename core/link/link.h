@@ -13,8 +13,8 @@ typedef struct chordal__stream chordal__stream;
 #define CHORDAL__ORIGINS_LIMIT 65536
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
-#define CHORDAL__OFFERS_LIMIT 4096      /* types that one peer offers */
-#define CHORDAL__TYPES_LIMIT 65536      /* types that one session asks for */
+#define CHORDAL__OFFERS_LIMIT 4096 /* types that one peer offers */
+#define CHORDAL__TYPES_LIMIT 65536 /* types that one session asks for */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {
