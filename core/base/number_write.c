@@ -19,6 +19,18 @@ static unsigned count_digits(uint64_t value) {
     return count + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
+#ifdef __wasm__ /* digit by digit, for the size */
+/* `count` digits, with leading zeros. */
+static void put_digits(char *out, uint64_t value, unsigned count) {
+    for (; count; value /= 10) out[--count] = (char)('0' + value % 10);
+}
+
+static size_t write_integer(char *out, uint64_t value) {
+    unsigned count = count_digits(value);
+    put_digits(out, value, count);
+    return count;
+}
+#else
 static void put_pair(char *out, uint32_t pair) {
     uint32_t tens = pair * 103 >> 10;
     out[0] = (char)('0' + tens);
@@ -67,6 +79,7 @@ static size_t write_integer(char *out, uint64_t value) {
     put_word(out + len, eight_digits((uint32_t)(value % 100000000)) | UINT64_C(0x3030303030303030));
     return len + 8;
 }
+#endif
 
 /* The whole part of power * factor / 2^128, with its lowest bit set when anything was cut. */
 static uint64_t scale(chordal__wide power, uint64_t factor) {
