@@ -11,6 +11,13 @@
 #include "chordal/error.h"
 #include "chordal/memory.h"
 
+/* Where size is what counts, the shorter of two ways is taken. */
+#ifdef __OPTIMIZE_SIZE__
+enum { CHORDAL__SMALL = 1 };
+#else
+enum { CHORDAL__SMALL = 0 };
+#endif
+
 /* ---- error.c: codes and how they are answered ---- */
 
 /* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */

@@ -131,8 +131,8 @@ static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsi
     builder *build = builder_of(sink);
     frame *top = build->top;
     size_t count = build->values.count, lodging = lodger_size(len);
-    if (flags != (CHORDAL__STABLE | CHORDAL__ASCII) || len > WAIT_MAX || !top || count == build->values.capacity ||
-        (lodging += top->lodging) > LODGED_MAX)
+    if (CHORDAL__SMALL || flags != (CHORDAL__STABLE | CHORDAL__ASCII) || len > WAIT_MAX || !top ||
+        count == build->values.capacity || (lodging += top->lodging) > LODGED_MAX)
         return put_other_string(build, utf8, len, flags);
     top->lodging = (uint16_t)lodging;
     values_of(build)[count] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)len};

@@ -84,7 +84,7 @@ static inline const uint8_t *copy_plain(uint8_t **to, const uint8_t *from, const
 #endif
             if (len >= 8)
             done = copy_words(at, from, len);
-        else if (len >= 4)
+        else if (len >= 4 && !CHORDAL__SMALL)
             done = copy_short(at, from, len);
         at += done;
         from += done;
@@ -268,7 +268,7 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
         const uint8_t *key = NULL;
         size_t key_len = 0;
         bool plain = has_plain_keys(walk->container);
-        if (plain) at = put_plain_members(out, at, walk);
+        if (plain && !CHORDAL__SMALL) at = put_plain_members(out, at, walk);
         bool first = walk->index == 0;
         node = chordal__next_member(walk, &key, &key_len);
         if (!node) {

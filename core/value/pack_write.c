@@ -202,7 +202,7 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
     while (at) {
         const uint8_t *key = NULL;
         size_t key_len = 0;
-        if (walk->container->kind == CHORDAL_KIND_OBJECT && !chordal__is_tree(walk->container))
+        if (!CHORDAL__SMALL && walk->container->kind == CHORDAL_KIND_OBJECT && !chordal__is_tree(walk->container))
             at = put_members(out, at, walk);
         node = chordal__next_member(walk, &key, &key_len);
         if (!node) {

@@ -282,7 +282,7 @@ chordal__node *chordal__node_concat(chordal__memory *memory, chordal__node *stri
     chordal__text *text = chordal__text_of(string);
     if (added->bytes == 0) return string;
     bool room = string->form == CHORDAL__FLAT && text->bytes + added->bytes <= string->extent;
-    if (!room || string->references > 1 || *added->data == 0xed)
+    if (CHORDAL__SMALL || !room || string->references > 1 || *added->data == 0xed)
         return chordal__node_append(memory, string, added->data, added->bytes, still);
     memcpy(text->data + text->bytes, added->data, added->bytes);
     text->bytes = (uint16_t)(text->bytes + added->bytes);
