@@ -186,6 +186,8 @@ def as_drafted(op):
 
 def draft_op(r, members):
     op = any_op(r, members)
+    if op["op"] == "replace":  # below a member it does not come as far as a draft
+        op["path"] = op["path"][:1]
     if r.random() < 0.4:
         at = [op["path"], op["path"][:1]][r.random() < 0.3]
         here = members[0]

@@ -276,7 +276,7 @@ class Bytes:
             byte = self.take(1)[0]
             number |= (byte & 0x7F) << shift
             shift += 7
-            if number >= 2**64 or shift > 70:
+            if number >= 2**64 or (shift == 70 and byte >= 0x80):
                 raise Fault("syntax", start)
             if byte < 0x80:
                 break
