@@ -1,42 +1,11 @@
 // Hosts and the process that they live in: its end, workers, garbage, what programs throw.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
-const entry = new URL("../dist/node.js", import.meta.url).href;
-const start = `
-    import { connect, Host, pair, type, useWasm } from ${JSON.stringify(entry)};
-    const Notes = type("notes", {
-        params: ["board"],
-        documents: { list: { entries: [] } },
-        methods: {
-            add: (call, text) => void call.transaction((t) => t.list.entries.push(text)),
-            never: () => new Promise(() => {}),
-        },
-    });
-    const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-`;
-
-/** Run a program; fails when it does not end by itself. */
-async function run(program, ...options) {
-    const child = spawn(process.execPath, [...options, "--input-type=module", "-e", start + program]);
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (data) => (out += data));
-    child.stderr.on("data", (data) => (err += data));
-    const timer = setTimeout(() => child.kill("SIGKILL"), 15000);
-    const [code, signal] = await once(child, "close");
-    clearTimeout(timer);
-    return { code, signal, out, err };
-}
-
-async function runs(program, ...options) {
-    const done = await run(program, ...options);
-    assert.deepEqual({ code: done.code, signal: done.signal }, { code: 0, signal: null }, done.err);
-    return done.out.trim();
-}
+import { entry, forgetful, run, runs, start } from "./program.mjs";
 
 test("a program with a local host ends by itself", async () => {
     const out = await runs(`
@@ -127,22 +96,7 @@ test("references that are forgotten are given back, those that are watched are n
 });
 
 test("hosts that are forgotten are closed", async () => {
-    for (const first of ["", "useWasm();"]) {
-        await runs(
-            `
-            ${first}
-            let live = 0;
-            for (let i = 0; i < 200; i++) {
-                const host = new Host({ types: [Notes], memory_limit: 1 << 24 });
-                await host.ready;
-                const notes = host.get(Notes, { board: "a" });
-                await notes.add("x".repeat(100000));
-                if (i % 20 === 0) gc(), await pause(1);
-            }
-            `,
-            "--expose-gc",
-        );
-    }
+    await runs(forgetful, "--expose-gc");
 });
 
 test("hosts in several workers at once", async () => {
@@ -189,33 +143,4 @@ test("workers that are terminated in the middle of everything", async () => {
         await new Promise((resolve) => setTimeout(resolve, round));
         await Promise.all(workers.map((worker) => worker.terminate()));
     }
-});
-
-test("without an addon the WebAssembly core is used, with a warning", async () => {
-    const { cpSync, mkdtempSync, rmSync, symlinkSync } = await import("node:fs");
-    const { fileURLToPath } = await import("node:url");
-    const { join } = await import("node:path");
-    const { tmpdir } = await import("node:os");
-    const root = fileURLToPath(new URL("../../", import.meta.url));
-    const folder = mkdtempSync(join(tmpdir(), "chordal-"));
-    for (const part of ["node/dist", "wasm"]) cpSync(join(root, part), join(folder, part), { recursive: true });
-    cpSync(join(root, "package.json"), join(folder, "package.json"));
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    const program = start.replace(entry, `file://${folder}/node/dist/node.js`);
-    const child = spawn(process.execPath, [
-        "--input-type=module",
-        "-e",
-        `${program}
-        const host = new Host({ types: [Notes] });
-        const notes = host.get(Notes, { board: "a" });
-        await notes.add("x");
-        console.log(notes.list.value.entries.length);`,
-    ]);
-    let [out, err] = ["", ""];
-    child.stdout.on("data", (data) => (out += data));
-    child.stderr.on("data", (data) => (err += data));
-    assert.deepEqual(await once(child, "close"), [0, null], err);
-    assert.equal(out.trim(), "1");
-    assert.match(err, /Warning: chordal: no addon for linux/);
-    rmSync(folder, { recursive: true });
 });
