@@ -5,6 +5,11 @@
     "call ADDRESS TYPE [key=text | key:=json]… METHOD [ARGUMENT as JSON]… [--timeout ms] [--codec binary|text]"
 #define TIMEOUT 10000
 
+typedef struct calling {
+    tool_program program;
+    bool told_lost;
+} calling;
+
 static void print_value(tool_program *program, const chordal_event_RESULT *event) {
     const uint8_t *packed;
     size_t len;
@@ -22,7 +27,7 @@ static void print_value(tool_program *program, const chordal_event_RESULT *event
 }
 
 static void on_result(void *context, chordal_host *host, const chordal_event_RESULT *event) {
-    tool_program *program = context;
+    tool_program *program = &((calling *)context)->program;
     (void)host;
     if (event->code)
         fprintf(stderr, "%.*s: %.*s\n", (int)event->name.length, chordal_span_text(&event->record, event->name),
@@ -34,10 +39,13 @@ static void on_result(void *context, chordal_host *host, const chordal_event_RES
 
 /* The link is tried again until the call's deadline; that nobody listens is told meanwhile. */
 static void on_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
-    (void)context, (void)host;
-    if (event->state == CHORDAL_LINK_WAIT || event->state == CHORDAL_LINK_CLOSED)
-        fprintf(stderr, "chordal: no link: %.*s\n", (int)event->detail.length,
-                chordal_span_text(&event->record, event->detail));
+    calling *self = context;
+    (void)host;
+    if (event->state == CHORDAL_LINK_UP) self->told_lost = false;
+    if ((event->state != CHORDAL_LINK_WAIT && event->state != CHORDAL_LINK_CLOSED) || self->told_lost) return;
+    fprintf(stderr, "chordal: no link: %.*s\n", (int)event->detail.length,
+            chordal_span_text(&event->record, event->detail));
+    self->told_lost = true;
 }
 
 static void add_arguments(tool_text *out, int count, char **arguments) {
@@ -51,7 +59,8 @@ static void add_arguments(tool_text *out, int count, char **arguments) {
 
 int tool_call(int argc, char **argv) {
     static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_link, .result = on_result};
-    tool_program program;
+    calling self = {0};
+    tool_program *program = &self.program;
     tool_target target;
     tool_text arguments = {0};
     chordal_error error = {0};
@@ -63,16 +72,16 @@ int tool_call(int argc, char **argv) {
     if (target.used >= argc) tool_usage(USAGE);
     const char *method = argv[target.used];
     add_arguments(&arguments, argc - target.used - 1, argv + target.used + 1);
-    tool_program_open(&program, &handlers, &program);
+    tool_program_open(program, &handlers, &self);
     chordal_id reference =
-        tool_target_get(&target, program.host, tool_program_connect(&program, target.address, codec, 0));
-    if (chordal_call_start(program.host, reference, method, strlen(method), CHORDAL_FORMAT_JSON,
+        tool_target_get(&target, program->host, tool_program_connect(program, target.address, codec, 0));
+    if (chordal_call_start(program->host, reference, method, strlen(method), CHORDAL_FORMAT_JSON,
                            (const uint8_t *)arguments.data, arguments.len, timeout, &call, &error)) {
         if (error.code == CHORDAL_E_SYNTAX)
             fputs("chordal: each argument is JSON: '\"text\"', 5, '{\"a\": 1}'\n", stderr);
         tool_die(method, &error);
     }
-    int status = tool_program_run(&program);
+    int status = tool_program_run(program);
     tool_text_free(&arguments);
     tool_text_free(&target.params);
     return status;

@@ -56,7 +56,8 @@ def test_refused_calls(address, words, code):
 
 def test_nobody_there():
     status, out, error = run("call", "ws://127.0.0.1:1", *BOARD, "add", '"a"', "--timeout", "200")
-    assert (status, out) == (1, "") and error.startswith("deadline")
+    lost, late = error.splitlines()
+    assert (status, out) == (1, "") and lost.startswith("chordal: no link: ") and late.startswith("deadline: ")
 
 
 def test_watch(address):
