@@ -241,6 +241,35 @@ export function liveTests() {
         }
     });
 
+    test("a derive over two documents is computed once for a commit of both", async () => {
+        const Sum = type("sum", {
+            documents: { a: 1, b: 2 },
+            derives: { total: { from: ["a", "b"], compute: ({ a, b }) => a + b } },
+            methods: {
+                async set(call, a, b) {
+                    await call.transaction((t) => {
+                        t.a = a;
+                        t.b = b;
+                    });
+                },
+            },
+        });
+        const [provider, holder] = [new Host({ types: [Sum] }), new Host()];
+        await pair(holder, provider);
+        const sum = holder.get(Sum, {});
+        await sum.live;
+        assert.equal(sum.total.value, 3);
+        const before = provider.counters().computes;
+        const seen = [];
+        sum.total.watch(({ value }) => seen.push(value));
+        await pause(5);
+        await sum.set(10, 20);
+        assert.equal(sum.total.value, 30);
+        assert.equal(provider.counters().computes - before, 1n);
+        assert.deepEqual(seen, [3, 30]);
+        await Promise.all([holder.close(), provider.close()]);
+    });
+
     test("a derive that never answers is given up, and later commits go on", async () => {
         let answer = true;
         const Slow = type("slow", {
