@@ -5,6 +5,8 @@ static chordal__remote *remote_of(const chordal__reference *reference) {
     return reference->hold;
 }
 
+static void ask_for(chordal__remote *remote);
+
 /* ---- life ---- */
 
 static bool draw_id(chordal__runtime *runtime, uint8_t out[16]) {
@@ -31,8 +33,8 @@ static chordal__consumer *new_consumer(chordal__link *link, const void *route, s
     return NULL;
 }
 
-chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
-                                          chordal_error *error) {
+static chordal__consumer *find_consumer(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
+                                        chordal_error *error) {
     for (chordal__list *node = link->consumers.next; node != &link->consumers; node = node->next) {
         chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
         if (chordal__text_is(&consumer->route, route, route_len)) return consumer;
@@ -67,7 +69,7 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     origin.texts[0].len = consumer->route.len;
     chordal__send(link, &origin, NULL);
     for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next)
-        chordal__remote_hold(CHORDAL__ENTRY(node, chordal__remote, node));
+        ask_for(CHORDAL__ENTRY(node, chordal__remote, node));
 }
 
 static void forget_types(chordal__consumer *consumer) {
@@ -134,7 +136,7 @@ void chordal__consumer_due(chordal__consumer *consumer) {
     }
     for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next) {
         chordal__remote *remote = CHORDAL__ENTRY(node, chordal__remote, node);
-        if (remote->number < 0) chordal__remote_hold(remote);
+        if (remote->number < 0) ask_for(remote);
     }
 }
 
@@ -152,7 +154,7 @@ static void move_remote(chordal__remote *remote, chordal__consumer *to) {
 
 /* References behind a relay are asked for again at the link's own end, which tells where they are now. */
 static void move_home(chordal__consumer *consumer) {
-    chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
+    chordal__consumer *home = find_consumer(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
     if (!home) {
         consumer->link->broken = CHORDAL_E_NOMEM;
         return;
@@ -245,7 +247,7 @@ static int send_hold(chordal__remote *remote) {
     return code;
 }
 
-void chordal__remote_hold(chordal__remote *remote) {
+static void ask_for(chordal__remote *remote) {
     static const char words[] = "the params are larger than the peer takes";
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
@@ -266,14 +268,14 @@ void chordal__remote_hold(chordal__remote *remote) {
 static void ask(chordal__remote *remote) {
     chordal__consumer *consumer = remote->consumer;
     if (consumer->origin.number)
-        chordal__remote_hold(remote);
+        ask_for(remote);
     else if (consumer->link->state == CHORDAL_LINK_UP)
         chordal__consumer_open(consumer);
 }
 
 /* The hold's number is used again only when the provider confirmed the release; until then an empty remote stands
  * there. */
-void chordal__remote_end(chordal__remote *remote) {
+static void end_remote(chordal__remote *remote) {
     chordal__consumer *consumer = remote->consumer;
     if (remote->number < 0) {
         free_remote(remote);
@@ -315,8 +317,8 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "moved to nowhere");
     if (!remote) return 0;
     if (remote->bound || remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "moved what was bound");
-    chordal__consumer *there = chordal__consumer_find(consumer->link, message->texts[0].data, message->texts[0].len,
-                                                      (uint8_t)message->numbers[1], error);
+    chordal__consumer *there = find_consumer(consumer->link, message->texts[0].data, message->texts[0].len,
+                                             (uint8_t)message->numbers[1], error);
     if (!there) return CHORDAL_E_NOMEM;
     consumer->numbers[number] = NULL;
     remote->number = -1;
@@ -347,7 +349,7 @@ void chordal__consumer_acks(chordal__consumer *consumer) {
 static void source_release(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
     reference->source = NULL;
-    if (remote) chordal__remote_end(remote);
+    if (remote) end_remote(remote);
 }
 
 static void source_send(chordal__reference *reference) {
@@ -356,7 +358,7 @@ static void source_send(chordal__reference *reference) {
 
 /* Give the hold back and ask for it anew under another number. */
 static void replace(chordal__remote *remote, chordal__remote *fresh) {
-    chordal__remote_end(remote);
+    end_remote(remote);
     fresh->reference->hold = fresh;
     ask(fresh);
 }
@@ -364,7 +366,7 @@ static void replace(chordal__remote *remote, chordal__remote *fresh) {
 static int source_retry(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
     if (!remote) return CHORDAL_E_DOWN;
-    chordal__remote *fresh = chordal__remote_new(remote->consumer, reference);
+    chordal__remote *fresh = new_remote(remote->consumer, reference);
     if (!fresh) return CHORDAL_E_NOMEM;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_PENDING, 0, NULL, 0);
     replace(remote, fresh);
@@ -375,7 +377,7 @@ static void source_reset(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
     if (!remote || !remote->bound) return; /* whole values come anyway */
     chordal__link *link = remote->consumer->link;
-    chordal__remote *fresh = chordal__remote_new(remote->consumer, reference);
+    chordal__remote *fresh = new_remote(remote->consumer, reference);
     if (fresh)
         replace(remote, fresh);
     else if (!link->broken)
@@ -393,7 +395,7 @@ static const chordal__source_functions remote_source = {
     source_release, source_send,   chordal__consumer_cancel, chordal__consumer_forget, source_retry,
     source_reset,   source_blocked};
 
-chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference) {
+static chordal__remote *new_remote(chordal__consumer *consumer, chordal__reference *reference) {
     chordal__runtime *runtime = consumer->runtime;
     chordal__remote *remote = chordal__allocate_zero(runtime->memory, sizeof *remote);
     if (!remote) return NULL;
@@ -411,9 +413,9 @@ chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__refer
 
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error) {
     if (link->state == CHORDAL_LINK_CLOSED) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the link is closed");
-    chordal__consumer *consumer = chordal__consumer_find(link, "", 0, CHORDAL__ENCODING_BINARY, error);
+    chordal__consumer *consumer = find_consumer(link, "", 0, CHORDAL__ENCODING_BINARY, error);
     if (!consumer) return CHORDAL_E_NOMEM;
-    chordal__remote *remote = chordal__remote_new(consumer, reference);
+    chordal__remote *remote = new_remote(consumer, reference);
     if (!remote) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a reference");
     reference->hold = remote;
     reference->source = &remote_source;

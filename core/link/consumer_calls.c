@@ -92,7 +92,7 @@ void chordal__consumer_send_calls(chordal__remote *remote) {
 }
 
 /* Each in its turn; one whose calls were settled meanwhile takes no slot. */
-void chordal__consumer_feed_hungry(chordal__consumer *consumer) {
+static void feed_hungry(chordal__consumer *consumer) {
     while (!chordal__list_empty(&consumer->hungry) && slot_of(consumer) >= 0) {
         chordal__remote *remote = CHORDAL__ENTRY(consumer->hungry.next, chordal__remote, hungry);
         chordal__list_remove(&remote->hungry);
@@ -156,7 +156,7 @@ int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__messag
         else
             settle_error(call, message);
     }
-    chordal__consumer_feed_hungry(consumer);
+    feed_hungry(consumer);
     return 0;
 }
 

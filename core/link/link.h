@@ -31,7 +31,6 @@ bool chordal__links_owe_turn(const chordal__links *links); /* something is left 
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
 void chordal__links_dispose(chordal__links *links);
 extern const chordal__hooks chordal__links_hooks;
-void chordal__links_due(chordal__deadline *deadline); /* a deadline of a link or of a session's came */
 /* The end of an entry: send what waits, end what broke. */
 void chordal__links_flush(chordal__links *links);
 /* The end of a turn: acks, links that broke, encoded snapshots that nobody needs any more. */
@@ -115,7 +114,6 @@ void chordal__link_drop_waiting(chordal__link *link); /* but not the frame that 
 /* ---- handshake.c, receive.c ---- */
 void chordal__handshake_hello(chordal__link *link);
 int chordal__handshake_receive(chordal__link *link, const chordal__message *message, chordal_error *error);
-int chordal__receive(chordal__link *link, chordal__message *message, chordal_error *error);
 
 /* ---- parts.c: values between packed form and the encoding of a session ---- */
 /* A value part as packed bytes, checked. NULL with *out_code: NOMEM or a data error. */
@@ -285,11 +283,6 @@ int chordal__consumer_type(chordal__consumer *consumer, const chordal__text *nam
 void chordal__consumer_due(chordal__consumer *consumer);
 void chordal__consumer_acks(chordal__consumer *consumer);
 void chordal__consumer_owes(chordal__consumer *consumer);
-chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
-                                          chordal_error *error);
-chordal__remote *chordal__remote_new(chordal__consumer *consumer, chordal__reference *reference); /* NULL: no memory */
-void chordal__remote_hold(chordal__remote *remote);
-void chordal__remote_end(chordal__remote *remote);
 chordal__remote *chordal__consumer_remote(chordal__consumer *consumer, uint64_t number, int *out_code);
 int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
@@ -300,7 +293,6 @@ int chordal__consumer_released(chordal__consumer *consumer, const chordal__messa
 int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
 void chordal__consumer_drop_staged(chordal__consumer *consumer);
 void chordal__consumer_send_calls(chordal__remote *remote);
-void chordal__consumer_feed_hungry(chordal__consumer *consumer);
 void chordal__consumer_calls_lost(chordal__consumer *consumer);
 void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call);
 void chordal__consumer_forget(chordal__reference *reference, chordal__call *call);

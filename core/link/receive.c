@@ -140,7 +140,7 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     }
 }
 
-int chordal__receive(chordal__link *link, chordal__message *message, chordal_error *error) {
+static int receive(chordal__link *link, chordal__message *message, chordal_error *error) {
     if (message->kind == CHORDAL__BYE) return receive_bye(link, message);
     if (link->state == CHORDAL_LINK_OPENING) return chordal__handshake_receive(link, message, error);
     if (message->texts[0].len > CHORDAL__TEXT_LIMIT || message->texts[1].len > CHORDAL__TEXT_LIMIT)
@@ -161,7 +161,7 @@ int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data,
     int code = chordal__codec_decode(&link->codec, frame, data, len, &message, error);
     if (code > 0) {
         link->runtime->counters.messages_in++;
-        code = chordal__receive(link, &message, error);
+        code = receive(link, &message, error);
     }
     if (code < 0) chordal__link_fail(link, code, error->detail);
     return code < 0 ? code : 0;

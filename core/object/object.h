@@ -342,8 +342,6 @@ int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chord
 /* The draft of a document; made when first touched. */
 int chordal__transaction_draft(chordal_transaction *transaction, chordal_id object, uint32_t member,
                                chordal__touched **out, chordal_error *error);
-int chordal__transaction_do(chordal_transaction *transaction, chordal_id object, chordal__op op,
-                            chordal_error *error); /* TAKES what op owns */
 int chordal__transaction_changes(chordal_transaction *transaction, const uint8_t *changes, size_t len,
                                  chordal_error *error);
 /* Prepare and submit. The transaction stays to be freed. */

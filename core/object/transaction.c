@@ -86,7 +86,7 @@ int chordal__transaction_draft(chordal_transaction *transaction, chordal_id id, 
     return *out ? 0 : touch(transaction, object, member, out, error);
 }
 
-int chordal__transaction_do(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
+static int do_op(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
     chordal__touched *touched;
     int code = CHORDAL_E_PATH;
     if (!op.path || op.path->count == 0 || op.path->segments[0].is_key || op.path->segments[0].index > UINT32_MAX)
@@ -106,7 +106,7 @@ static int do_ops(chordal_transaction *transaction, chordal_id object, chordal__
         if (code < 0)
             chordal__op_dispose(transaction->memory, &op);
         else
-            code = chordal__transaction_do(transaction, object, op, error);
+            code = do_op(transaction, object, op, error);
     }
     ops->count = 0;
     return code;
