@@ -344,6 +344,22 @@ void chordal__consumer_acks(chordal__consumer *consumer) {
     if (count && consumer->origin.number) chordal__send_simple(&consumer->origin, CHORDAL__ACK, count);
 }
 
+static chordal__remote *new_remote(chordal__consumer *consumer, chordal__reference *reference) {
+    chordal__runtime *runtime = consumer->runtime;
+    chordal__remote *remote = chordal__allocate_zero(runtime->memory, sizeof *remote);
+    if (!remote) return NULL;
+    if (chordal__dictionary_init(&remote->dictionary, runtime->memory, CHORDAL__DICTIONARY_LIMIT, runtime->seed) < 0) {
+        chordal__release(runtime->memory, remote, sizeof *remote);
+        return NULL;
+    }
+    remote->consumer = consumer;
+    remote->reference = reference;
+    remote->number = -1;
+    chordal__list_init(&remote->hungry);
+    chordal__list_append(&consumer->remotes, &remote->node);
+    return remote;
+}
+
 /* ---- what a reference asks of its source ---- */
 
 static void source_release(chordal__reference *reference) {
@@ -394,22 +410,6 @@ static void source_blocked(chordal__reference *reference, int change) {
 static const chordal__source_functions remote_source = {
     source_release, source_send,   chordal__consumer_cancel, chordal__consumer_forget, source_retry,
     source_reset,   source_blocked};
-
-static chordal__remote *new_remote(chordal__consumer *consumer, chordal__reference *reference) {
-    chordal__runtime *runtime = consumer->runtime;
-    chordal__remote *remote = chordal__allocate_zero(runtime->memory, sizeof *remote);
-    if (!remote) return NULL;
-    if (chordal__dictionary_init(&remote->dictionary, runtime->memory, CHORDAL__DICTIONARY_LIMIT, runtime->seed) < 0) {
-        chordal__release(runtime->memory, remote, sizeof *remote);
-        return NULL;
-    }
-    remote->consumer = consumer;
-    remote->reference = reference;
-    remote->number = -1;
-    chordal__list_init(&remote->hungry);
-    chordal__list_append(&consumer->remotes, &remote->node);
-    return remote;
-}
 
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error) {
     if (link->state == CHORDAL_LINK_CLOSED) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the link is closed");
