@@ -55,6 +55,8 @@ class Page:
 
     def times(self):
         for case in dict.fromkeys(entry["case"] for entry in self.find(unit="us")):
+            if case.startswith("value"):
+                continue
             yield f"**{case}** ({cases.words(case)[0]})\n"
             rows = []
             for entry in self.ordered([e for e in self.find(unit="us") if e["case"] == case]):
@@ -68,6 +70,14 @@ class Page:
                 ]
                 rows.append([self.who(entry), cell(entry), *map(number, columns)])
             yield from table(["", "µs", "processor", "bytes", "instructions", "entries", "allocations"], rows)
+
+    def values(self):
+        rows = []
+        for entry in self.find("value"):
+            name = entry["case"].removeprefix("value, ")
+            who = "" if entry["system"] == "chordal" else self.who(entry)
+            rows.append([name, who, cell(entry), number(entry["instructions"])])
+        yield from table(["", "", "µs", "instructions"], rows)
 
     def memory(self):
         rows = []
@@ -100,7 +110,8 @@ class Page:
             yield f"* {start}: {timed}"
 
     def text(self, versions):
-        parts = {name: "\n".join(getattr(self, name)()) for name in ("timed", "times", "memory", "sizes", "code")}
+        names = "timed times values memory sizes code".split()
+        parts = {name: "\n".join(getattr(self, name)()) for name in names}
         return TEMPLATE.read_text().format(**parts, **versions)
 
 

@@ -1,6 +1,6 @@
 """./dev bench: every case in every runtime, beside its peers, in rounds A B … A B …; writes bench/report.json and
 docs/benchmarks.md. --quick: one short round, no peers, no instruction counts, into build/bench (a look whether it
-works)."""
+works). --baseline: only the instruction counts of the C cases, into bench/baseline.json."""
 
 import argparse
 import json
@@ -12,15 +12,14 @@ import statistics
 import subprocess
 import sys
 
+import baseline
 import cases
 import figures
 import page
-import payload
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 VENV = WORK / "venv"
-ITERATIONS = 100  # of a case under callgrind
 ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
 
 
@@ -32,14 +31,6 @@ def rows_of(command):
     """The rows that a program prints."""
     done = run(*command, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
-def build(name):
-    """A C program of the bench, with the library as it is installed."""
-    library = ROOT / "build" / "release" / "libchordal.a"
-    source = BENCH / f"{name}.c"
-    flags = "-std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Werror".split()
-    run("gcc", *flags, "-I", "core/include", source, library, "-lsqlite3", "-lz", "-lm", "-o", WORK / name)
 
 
 def install_peers():
@@ -61,23 +52,13 @@ def programs(batches, peers):
     """(runtime, command) of all that takes part in a round."""
     node = ("node", "--expose-gc", BENCH / "node.mjs", WORK, batches)
     yield "c", (WORK / "core", WORK, batches)
+    yield "c", (WORK / "values", WORK, batches)
     yield "node", (*node, "addon")
     yield "wasm", (*node, "wasm")
     yield "python", (sys.executable, BENCH / "python.py", WORK, batches)
     if peers:
         yield "node", ("node", BENCH / "peers" / "chord.mjs", WORK, batches)
         yield "python", (VENV / "bin" / "python", BENCH / "peers" / "crdt.py", WORK, batches)
-
-
-def instructions(case):
-    """How many one operation of a C case takes."""
-    done = run(
-        *("valgrind", "--tool=callgrind", "--toggle-collect=operations*", "--callgrind-out-file=/dev/null"),
-        *(WORK / "core", WORK, 0, case, ITERATIONS),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    return int(re.search(r"Collected : (\d+)", done.stderr).group(1)) // ITERATIONS
 
 
 def versions():
@@ -133,9 +114,8 @@ def measure(rounds, batches, full):
             for row in rows_of(command):
                 report.add(runtime, row)
     if full:
-        for (case, runtime, system), row in report.rows.items():
-            if (runtime, system, row["unit"]) == ("c", "chordal", "us"):
-                row["instructions"] = instructions(case)
+        for case, count in baseline.counts().items():
+            report.rows[case, "c", "chordal"]["instructions"] = count
     for row in rows_of((WORK / "wire", WORK)):
         report.add("c", row)
     for row in figures.rows():
@@ -146,12 +126,12 @@ def measure(rounds, batches, full):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench")
     parser.add_argument("--quick", action="store_true", help="one short round, written to build/bench")
+    parser.add_argument("--baseline", action="store_true", help="only count instructions, into bench/baseline.json")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    WORK.mkdir(parents=True, exist_ok=True)
-    payload.write(WORK)
-    build("core")
-    build("wire")
+    baseline.build()
+    if options.baseline:
+        return baseline.write()
     if not options.quick:
         install_peers()
     entries = measure(*((1, 1, False) if options.quick else (options.rounds, 5, True)))

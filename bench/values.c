@@ -239,7 +239,7 @@ static void measure(size_t c, const char *folder, int batches) {
     open_work(&w, folder, cases[c].payload);
     cases[c].begin(&w);
     cases[c].once(&w);
-    printf("{\"case\": \"%s\", \"system\": \"chordal\", \"unit\": \"us\", \"samples\": [", cases[c].name);
+    printf("{\"case\": \"value, %s\", \"system\": \"chordal\", \"unit\": \"us\", \"samples\": [", cases[c].name);
     for (int r = 0; r < batches; r++) {
         double start = now_us();
         operations(&w, cases[c].once, cases[c].batch);

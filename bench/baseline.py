@@ -1,0 +1,82 @@
+"""Instruction counts of the C cases, by callgrind: what bench/baseline.json keeps and tests/bench compares with.
+
+They are counts, so that they say the same on a busy machine. ./dev bench --baseline writes them anew, after a change
+that is meant to cost or to save something.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import payload
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
+FILE = BENCH / "baseline.json"
+ITERATIONS = 50  # of a case
+TOLERANCE = 0.05
+
+
+def compile_program(name):
+    """A C program of the bench, with the library as it is installed; values.c looks inside."""
+    library = ROOT / "build" / "release" / "libchordal.a"
+    flags = "-std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Werror -I core/include -I core".split()
+    command = ["gcc", *flags, BENCH / f"{name}.c", library, "-lsqlite3", "-lz", "-lm", "-o", WORK / name]
+    subprocess.run([str(word) for word in command], check=True, cwd=ROOT)
+
+
+def build():
+    """The payloads and the programs."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    payload.write(WORK)
+    for name in ("core", "values", "wire"):
+        compile_program(name)
+
+
+def case_names():
+    """All cases of both programs, by one short round of each."""
+    for program in ("core", "values"):
+        done = subprocess.run([WORK / program, WORK, "1"], check=True, stdout=subprocess.PIPE, text=True)
+        for row in map(json.loads, done.stdout.splitlines()):
+            if (row["system"], row["unit"]) == ("chordal", "us"):
+                yield row["case"]
+
+
+def instructions(case):
+    """How many one operation of a case takes."""
+    name = case.removeprefix("value, ")
+    program = WORK / ("core" if name == case else "values")
+    callgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=operations*", "--callgrind-out-file=/dev/null"]
+    command = [*callgrind, program, WORK, "0", name, str(ITERATIONS)]
+    done = subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
+    return int(re.search(r"Collected : (\d+)", done.stderr).group(1)) // ITERATIONS
+
+
+def counts():
+    names = list(case_names())
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(instructions, names), strict=True))
+
+
+def compiler():
+    return subprocess.run(["gcc", "-dumpfullversion"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def write():
+    FILE.write_text(json.dumps({"compiler": f"gcc {compiler()}", "instructions": counts()}, indent=4) + "\n")
+    print(f"written: {FILE}")
+
+
+def differences(kept, found):
+    """What a person is told, a line for each case that moved."""
+    for case in kept.keys() - found.keys():
+        yield f"{case}: gone"
+    for case, count in found.items():
+        before = kept.get(case)
+        if before is None:
+            yield f"{case}: new"
+        elif abs(count - before) > before * TOLERANCE:
+            yield f"{case}: {count:,} instructions, {count / before - 1:+.1%} of the baseline's {before:,}"
