@@ -24,6 +24,10 @@ enum { CHORDAL__SMALL = 0 };
 int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
 /* The same with a name behind short words, cut to fit. */
 int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
+/* The browser's build leaves words out (wasm/CMakeLists.txt says where): the code's own sentence is told instead. */
+#ifdef CHORDAL__NO_WORDS
+#define chordal__fail(error, code, position, words) chordal__fail(error, code, position, 1 ? NULL : (words))
+#endif
 /* The code of a stable lower-case name, or 0 when no code has it. */
 int chordal__error_code(const char *name, size_t name_len);
 
