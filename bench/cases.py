@@ -31,6 +31,8 @@ CASES = {
     ),
     "hold to live, 500 x 960 document": (DOCUMENT, "the same"),
     "bytes kept per replica": (NOTES, "memory of a holder for each further object, in the core and in the language"),
+    "snapshot encode": (NOTES, "native values to bytes, without a host"),
+    "snapshot decode": (NOTES, "bytes to native values, without a host"),
     "value": (f"{NOTES} or {DOCUMENT}", "in C, one part alone: no host, no link"),
     "wire size": (NOTES, "bytes of one real message, without the transport's own framing"),
     "code": (None, "lines of the sources; bytes of what a page loads"),

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { append, Host, pair, type, useWasm } from "../node/dist/node.js";
+import { pack, unpack } from "../node/dist/packed.js";
 
 const [folder, batchesText, core] = process.argv.slice(2);
 const batches = Number(batchesText);
@@ -193,22 +194,33 @@ async function measureKeptJson() {
     if (values.some((value) => value.entries.length !== 1000)) throw new Error("not kept");
 }
 
+function measurePlain(name, system, once, bytes) {
+    const samples = [];
+    for (let round = -warm(1); round < batches; round++) {
+        const start = performance.now();
+        for (let i = 0; i < 20; i++) once();
+        if (round >= 0) samples.push(((performance.now() - start) * 1000) / 20);
+    }
+    print({ case: name, system, unit: "us", samples, bytes });
+}
+
 /** V8's own JSON, of text and to text that are there already. */
 function measureJson(name, json) {
     const value = JSON.parse(json);
-    const limits = [
-        ["limit: JSON.parse", () => JSON.parse(json)],
-        ["limit: JSON.stringify", () => JSON.stringify(value)],
-    ];
-    for (const [system, once] of limits) {
-        const samples = [];
-        for (let round = -warm(1); round < batches; round++) {
-            const start = performance.now();
-            for (let i = 0; i < 20; i++) once();
-            if (round >= 0) samples.push(((performance.now() - start) * 1000) / 20);
-        }
-        print({ case: name, system, unit: "us", samples, bytes: json.length });
-    }
+    measurePlain(name, "limit: JSON.parse", () => JSON.parse(json), json.length);
+    measurePlain(name, "limit: JSON.stringify", () => JSON.stringify(value), json.length);
+}
+
+/** The notes from native values to bytes and back, without a host; and the same by JSON. */
+function measureSnapshot(json) {
+    const value = JSON.parse(json);
+    const packed = pack(value);
+    const bytes = new TextEncoder().encode(json);
+    const [encode, decode] = ["snapshot encode, 1,000 notes", "snapshot decode, 1,000 notes"];
+    measurePlain(encode, "chordal", () => pack(value), packed.length);
+    measurePlain(decode, "chordal", () => unpack(packed), packed.length);
+    measurePlain(encode, "limit: JSON", () => new TextEncoder().encode(JSON.stringify(value)), bytes.length);
+    measurePlain(decode, "limit: JSON", () => JSON.parse(new TextDecoder().decode(bytes)), bytes.length);
 }
 
 if (core === "wasm") useWasm();
@@ -218,4 +230,5 @@ if (core !== "wasm") {
     await measureKeptJson();
     measureJson("hold to live, 1,000 notes, binary", text.notes);
     measureJson("hold to live, 500 x 960 document, binary", text.document);
+    measureSnapshot(text.notes);
 }

@@ -4,31 +4,12 @@ import html
 import pathlib
 
 import cases
+import ratios
+from cells import LABELS, cell, number, table
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.md")
 
-RUNTIMES = ["c", "node", "wasm", "python"]
-LABELS = {"c": "C", "node": "Node, addon", "wasm": "Node, WebAssembly", "python": "Python"}
-
-
-def number(value):
-    if value is None:
-        return "-"
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
-
-
-def cell(entry):
-    return f"{number(entry['median'])} ({number(entry['min'])} to {number(entry['max'])})"
-
-
-def table(head, rows):
-    yield "| " + " | ".join(head) + " |"
-    yield "|---" * len(head) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-    yield ""
+RUNTIMES = list(LABELS)
 
 
 class Page:
@@ -79,6 +60,13 @@ class Page:
             rows.append([name, who, cell(entry), number(entry["instructions"])])
         yield from table(["", "", "µs", "instructions"], rows)
 
+    def beside(self):
+        head = ["", "", "ours, µs", "best peer, µs", "ratio", "our bytes", "fewest bytes of a peer"]
+        yield from table(head, ratios.peer_rows(self.entries))
+
+    def limits(self):
+        yield from table(["", "", "ours, µs", "limit", "its µs", "ratio"], ratios.limit_rows(self.entries))
+
     def memory(self):
         rows = []
         for entry in self.ordered(self.find("bytes kept")):
@@ -110,7 +98,7 @@ class Page:
             yield f"* {start}: {timed}"
 
     def text(self, versions):
-        names = "timed times values memory sizes code".split()
+        names = "timed beside limits times values memory sizes code".split()
         parts = {name: "\n".join(getattr(self, name)()) for name in names}
         return TEMPLATE.read_text().format(**parts, **versions)
 

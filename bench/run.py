@@ -15,11 +15,13 @@ import sys
 import baseline
 import cases
 import figures
+import limit
 import page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 VENV = WORK / "venv"
+PEERS = "chord yjs automerge loro json1 immer patch call".split()
 ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
 
 
@@ -57,8 +59,17 @@ def programs(batches, peers):
     yield "wasm", (*node, "wasm")
     yield "python", (sys.executable, BENCH / "python.py", WORK, batches)
     if peers:
-        yield "node", ("node", BENCH / "peers" / "chord.mjs", WORK, batches)
+        if (WORK / "limit").exists():
+            yield "c", (WORK / "limit", WORK, batches)
+        for peer in PEERS:
+            yield "node", ("node", BENCH / "peers" / f"{peer}.mjs", WORK, batches)
         yield "python", (VENV / "bin" / "python", BENCH / "peers" / "crdt.py", WORK, batches)
+
+
+def label(command):
+    """The program's own name, or its script's."""
+    names = [pathlib.Path(str(word)).name for word in command]
+    return next((name for name in names if name.endswith((".mjs", ".py"))), names[0])
 
 
 def versions():
@@ -110,7 +121,7 @@ def measure(rounds, batches, full):
     report = Report()
     for number in range(rounds):
         for runtime, command in programs(batches, full):
-            print(f"round {number + 1} of {rounds}: {runtime} {pathlib.Path(command[0]).name}", flush=True)
+            print(f"round {number + 1} of {rounds}: {runtime} {label(command)}", flush=True)
             for row in rows_of(command):
                 report.add(runtime, row)
     if full:
@@ -134,6 +145,7 @@ def main():
         return baseline.write()
     if not options.quick:
         install_peers()
+        limit.build()
     entries = measure(*((1, 1, False) if options.quick else (options.rounds, 5, True)))
     reports, pages = (WORK, WORK) if options.quick else (BENCH, ROOT / "docs")
     lines = ",\n".join(json.dumps(entry) for entry in entries)

@@ -71,3 +71,25 @@ for (const [name, batch, act, restore] of CASES) {
     const row = { case: `commit to frame, ${name}, binary`, system: "@earendil-works/chord", version };
     process.stdout.write(`${JSON.stringify({ ...row, unit: "us", samples, processor, bytes, counts })}\n`);
 }
+
+/** The whole value, from and to plain values. */
+function snapshot() {
+    const notes = read("notes.json");
+    const ops = track(notes).flush();
+    const encode = () => toBytes.encode(JSON.stringify(encoder().encode(ops)));
+    const bytes = encode();
+    const decode = () => applyImmutable(undefined, decoder().decode(JSON.parse(toText.decode(bytes))));
+    if (JSON.stringify(decode()) !== JSON.stringify(notes)) throw new Error("snapshot");
+    for (const [name, once] of Object.entries({ encode, decode })) {
+        const samples = [];
+        for (let round = -WARM; round < batches; round++) {
+            const start = performance.now();
+            for (let i = 0; i < 10; i++) once();
+            if (round >= 0) samples.push(((performance.now() - start) * 1000) / 10);
+        }
+        const row = { case: `snapshot ${name}, 1,000 notes`, system: "@earendil-works/chord", version };
+        process.stdout.write(`${JSON.stringify({ ...row, unit: "us", samples, bytes: bytes.length })}\n`);
+    }
+}
+
+snapshot();

@@ -1,0 +1,66 @@
+"""What the report's figures are as ratios: ours to the best peer of the same runtime, ours to the limit."""
+
+import re
+
+from cells import LABELS, number
+
+OURS = re.compile("chordal$|limit")
+
+# Runtimes of ours, and whose peers they are beside.
+BESIDE = {"c": "node", "node": "node", "wasm": "node", "python": "python"}
+CHANGES = ["token appended", "changed field", "appended item", "removed item"]
+BINARY = [f"commit to frame, {change}, binary" for change in CHANGES] + ["call round trip, binary"]
+SNAPSHOT = ["snapshot encode, 1,000 notes", "snapshot decode, 1,000 notes"]
+HOLD = "hold to live, 1,000 notes, binary"
+
+JSON = ["json read, notes", "json write, notes", "json read, document", "json write, document"]
+TEXT = ["read 500 KB string", "write 500 KB string"]
+
+# (runtime, our case, the limit's cases, the limit): their times are added.
+LIMITS = [
+    *(("c", f"value, {name}", [f"value, {name}"], "limit: yyjson") for name in JSON + TEXT),
+    ("c", "value, snapshot write, notes", ["value, json write, notes"], "limit: yyjson"),
+    ("c", "value, snapshot read, notes", ["value, json read, notes"], "limit: yyjson"),
+    ("c", "value, write 500 KB string", ["value, write 500 KB string"], "limit: memcpy"),
+    *(("node", case, [case], "limit: JSON") for case in SNAPSHOT),
+    ("node", HOLD, SNAPSHOT, "limit: JSON"),
+]
+
+
+def found(entries, case, runtime, system):
+    return next((e for e in entries if (e["case"], e["runtime"], e["system"]) == (case, runtime, system)), None)
+
+
+def peers(entries, case, runtime):
+    for entry in entries:
+        if (entry["case"], entry["runtime"]) == (case, runtime) and not OURS.match(entry["system"]):
+            yield entry
+
+
+def peer_rows(entries):
+    for case in BINARY + SNAPSHOT:
+        for runtime, other in BESIDE.items():
+            ours, others = found(entries, case, runtime, "chordal"), list(peers(entries, case, other))
+            if ours and others:
+                best = min(others, key=lambda peer: peer["median"])
+                least = min(others, key=lambda peer: peer["bytes"])
+                yield [
+                    case.removesuffix(", binary"),
+                    LABELS[runtime],
+                    number(ours["median"]),
+                    f"{number(best['median'])} ({best['system']})",
+                    f"{ours['median'] / best['median']:.2f}",
+                    number(ours["bytes"]),
+                    f"{number(least['bytes'])} ({least['system']})",
+                ]
+
+
+def limit_rows(entries):
+    for runtime, case, others, system in LIMITS:
+        ours = found(entries, case, runtime, "chordal")
+        limits = [found(entries, other, runtime, system) for other in others]
+        if ours and all(limits):
+            limit = sum(entry["median"] for entry in limits)
+            against = system.removeprefix("limit: ") + ("" if others == [case] else f": {' + '.join(others)}")
+            ratio = f"{ours['median'] / limit:.2f}"
+            yield [case, LABELS[runtime], number(ours["median"]), against, number(limit), ratio]
