@@ -54,7 +54,8 @@ class Page:
 
     def values(self):
         rows = []
-        for entry in self.find("value"):
+        names = list(dict.fromkeys(entry["case"] for entry in self.find("value")))
+        for entry in sorted(self.find("value"), key=lambda entry: names.index(entry["case"])):
             name = entry["case"].removeprefix("value, ")
             who = "" if entry["system"] == "chordal" else self.who(entry)
             rows.append([name, who, cell(entry), number(entry["instructions"])])
@@ -106,6 +107,7 @@ class Page:
 # ---- plots ----
 
 BAR, LEFT, WIDTH = 20, 400, 900
+CUT = 4  # times the longest of ours in a group
 COLOURS = {"chordal": "#3566a8", "limit": "#b8b8b8", "peer": "#c8813a"}
 
 
@@ -129,14 +131,16 @@ def bar(top, label, share, fill, note):
 
 
 def groups_plot(groups):
-    """(title, [(label, value, colour, note)]): bars from the left, each group with its own scale."""
+    """(title, [(label, value, colour, note)]): bars from the left, each group with its own scale; what is several
+    times the longest of ours is cut, so that the others are seen."""
     top, body = 8, []
     for title, bars in groups:
         body.append(f'<text x="{LEFT}" y="{top + 15}" font-weight="bold">{html.escape(title)}</text>')
         top += 24
-        most = max(value for _, value, _, _ in bars)
+        ours = max(value for _, value, fill, _ in bars if fill == COLOURS["chordal"])
+        most = min(max(value for _, value, _, _ in bars), CUT * ours)
         for label, value, fill, note in bars:
-            body += bar(top, label, value / most, fill, note)
+            body += bar(top, label, min(1, value / most), fill, note if value <= most else f"{note}, cut")
             top += BAR
         top += 12
     return "\n".join(svg(top, body))
