@@ -110,7 +110,7 @@ typedef struct chordal__dictionary {
     size_t count, capacity, limit;
     uint64_t generation_cut; /* the commit at which this generation began; 0: from the start */
     chordal__map index;
-    chordal__path *recent[CHORDAL__DICTIONARY_RECENT];
+    chordal__path **recent; /* made by the first note: readers have none */
     uint32_t recent_at;
 } chordal__dictionary;
 int chordal__dictionary_init(chordal__dictionary *dictionary, chordal__memory *memory, size_t limit,

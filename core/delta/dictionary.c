@@ -1,6 +1,8 @@
 /* dictionary.c: numbers for the paths that a stream uses again. */
 #include "delta/inside.h"
 
+#define RECENT_SIZE (CHORDAL__DICTIONARY_RECENT * sizeof(chordal__path *))
+
 int chordal__dictionary_init(chordal__dictionary *dictionary, chordal__memory *memory, size_t limit,
                              const uint64_t seed[2]) {
     *dictionary = (chordal__dictionary){.memory = memory, .limit = limit};
@@ -23,6 +25,7 @@ static void cut(chordal__dictionary *dictionary, size_t count) {
 }
 
 static void forget_recent(chordal__dictionary *dictionary) {
+    if (!dictionary->recent) return;
     for (size_t i = 0; i < CHORDAL__DICTIONARY_RECENT; i++) {
         chordal__path_unref(dictionary->memory, dictionary->recent[i]);
         dictionary->recent[i] = NULL;
@@ -56,6 +59,8 @@ void chordal__dictionary_reset(chordal__dictionary *dictionary, uint64_t cut_at)
 void chordal__dictionary_dispose(chordal__dictionary *dictionary) {
     chordal__dictionary_reset(dictionary, 0);
     chordal__map_dispose(&dictionary->index);
+    chordal__release(dictionary->memory, dictionary->recent, RECENT_SIZE);
+    dictionary->recent = NULL;
 }
 
 /* Two paths of one hash: the first of them has the index, the other stays without. */
@@ -148,6 +153,8 @@ static bool has_path(const chordal__op *op) {
 
 int chordal__dictionary_note(chordal__dictionary *dictionary, const chordal__ops *ops, uint64_t cut_at) {
     if (dictionary->limit == 0) return 0;
+    if (!dictionary->recent) dictionary->recent = chordal__allocate_zero(dictionary->memory, RECENT_SIZE);
+    if (!dictionary->recent) return CHORDAL_E_NOMEM;
     chordal__dictionary old = {0};
     size_t count = dictionary->count;
     int code = 0;
