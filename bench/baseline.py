@@ -16,12 +16,13 @@ import payload
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 FILE = BENCH / "baseline.json"
+PROGRAMS = ("core", "values", "growth")  # whose cases are counted
 ITERATIONS = 50  # of a case
 TOLERANCE = 0.05
 
 
 def compile_program(name):
-    """A C program of the bench, with the library as it is installed; values.c looks inside."""
+    """A C program of the bench, with the library as it is installed; some look inside."""
     library = ROOT / "build" / "release" / "libchordal.a"
     flags = "-std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Werror -I core/include -I core".split()
     command = ["gcc", *flags, BENCH / f"{name}.c", library, "-lsqlite3", "-lz", "-lm", "-o", WORK / name]
@@ -32,13 +33,13 @@ def build():
     """The payloads and the programs."""
     WORK.mkdir(parents=True, exist_ok=True)
     payload.write(WORK)
-    for name in ("core", "values", "wire"):
+    for name in (*PROGRAMS, "wire"):
         compile_program(name)
 
 
 def case_names():
-    """All cases of both programs, by one short round of each."""
-    for program in ("core", "values"):
+    """All cases of the programs, by one short round of each."""
+    for program in PROGRAMS:
         done = subprocess.run([WORK / program, WORK, "1"], check=True, stdout=subprocess.PIPE, text=True)
         for row in map(json.loads, done.stdout.splitlines()):
             if (row["system"], row["unit"]) == ("chordal", "us"):
@@ -48,7 +49,7 @@ def case_names():
 def instructions(case):
     """How many one operation of a case takes."""
     name = case.removeprefix("value, ")
-    program = WORK / ("core" if name == case else "values")
+    program = WORK / ("values" if name != case else "growth" if case.startswith("growth") else "core")
     callgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=operations*", "--callgrind-out-file=/dev/null"]
     command = [*callgrind, program, WORK, "0", name, str(ITERATIONS)]
     done = subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)

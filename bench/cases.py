@@ -34,6 +34,8 @@ CASES = {
     "snapshot encode": (NOTES, "native values to bytes, without a host"),
     "snapshot decode": (NOTES, "bytes to native values, without a host"),
     "value": (f"{NOTES} or {DOCUMENT}", "in C, one part alone: no host, no link"),
+    "growth": (None, "in C, one change of a large value while the revision before it is kept"),
+    "memory of a parsed document": (None, "in C, what the core's value takes"),
     "wire size": (NOTES, "bytes of one real message, without the transport's own framing"),
     "code": (None, "lines of the sources; bytes of what a page loads"),
 }

@@ -36,7 +36,7 @@ class Page:
 
     def times(self):
         for case in dict.fromkeys(entry["case"] for entry in self.find(unit="us")):
-            if case.startswith("value"):
+            if case.startswith(("value", "growth")):
                 continue
             yield f"**{case}** ({cases.words(case)[0]})\n"
             rows = []

@@ -53,8 +53,8 @@ def install_peers():
 def programs(batches, peers):
     """(runtime, command) of all that takes part in a round."""
     node = ("node", "--expose-gc", BENCH / "node.mjs", WORK, batches)
-    yield "c", (WORK / "core", WORK, batches)
-    yield "c", (WORK / "values", WORK, batches)
+    for name in baseline.PROGRAMS:
+        yield "c", (WORK / name, WORK, batches)
     yield "node", (*node, "addon")
     yield "wasm", (*node, "wasm")
     yield "python", (sys.executable, BENCH / "python.py", WORK, batches)

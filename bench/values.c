@@ -1,16 +1,10 @@
 /* values.c: what values, drafts and codecs cost, without a host. `values FOLDER BATCHES`: every case, a JSON object a
  * line, with the time of one operation in each batch. `values FOLDER 0 CASE COUNT`: one case alone, COUNT operations
- * inside of `operations`, for callgrind. FOLDER has the payloads. It is compiled with -I core: it looks inside. */
-#include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include "wire/wire.h"
-
-enum { FILE_MAX = 1 << 21 };
+ * inside of `operations`, for callgrind. FOLDER has the payloads. */
+#include "alone.h"
 
 typedef struct work {
+    counted sums;
     chordal__memory *memory;
     chordal__limits limits;
     uint8_t *json; /* NUL-terminated */
@@ -27,12 +21,6 @@ typedef struct work {
 } work;
 
 static const bool is_state[1] = {true};
-
-static void check(int code, const char *what) {
-    if (code == 0) return;
-    fprintf(stderr, "%s: %s\n", what, chordal_error_name(code));
-    exit(1);
-}
 
 static void read_json(work *w) {
     chordal__node *value = NULL;
@@ -209,7 +197,8 @@ static const struct {
 static void open_work(work *w, const char *folder, const char *name) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    *w = (work){.memory = chordal__memory_new(NULL, UINT64_MAX), .limits = {512, FILE_MAX}};
+    *w = (work){.limits = {512, FILE_MAX}};
+    w->memory = counted_memory(&w->sums);
     FILE *file = fopen(path, "rb");
     w->json = calloc(1, FILE_MAX);
     if (!file || !w->json || !(w->json_len = fread(w->json, 1, FILE_MAX - 1, file))) check(CHORDAL_E_INVALID, path);
@@ -228,30 +217,25 @@ __attribute__((noinline)) static void operations(work *w, void (*once)(work *), 
     for (int i = 0; i < count; i++) once(w);
 }
 
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 static void measure(size_t c, const char *folder, int batches) {
     work w;
+    char name[64];
     open_work(&w, folder, cases[c].payload);
     cases[c].begin(&w);
     cases[c].once(&w);
-    printf("{\"case\": \"value, %s\", \"system\": \"chordal\", \"unit\": \"us\", \"samples\": [", cases[c].name);
+    snprintf(name, sizeof name, "value, %s", cases[c].name);
+    row_begin(name, "us");
+    counted before = w.sums;
     for (int r = 0; r < batches; r++) {
         double start = now_us();
         operations(&w, cases[c].once, cases[c].batch);
         printf("%s%.3f", r ? ", " : "", (now_us() - start) / cases[c].batch);
     }
-    printf("]}\n");
+    row_end(&before, &w.sums, batches * cases[c].batch);
 }
 
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
-    mallopt(M_TRIM_THRESHOLD, 1 << 26); /* first touches of pages are the system's cost, not ours */
-    mallopt(M_MMAP_THRESHOLD, 1 << 26);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         if (atoi(argv[2]) > 0) measure(c, argv[1], atoi(argv[2]));
         if (argc < 5 || strcmp(argv[3], cases[c].name) != 0) continue;
