@@ -18,7 +18,7 @@ export interface CallOptions {
 
 /** A document or derive that is held. */
 export interface Watchable<T> {
-    /** The last value, immutable; undefined before the first. */
+    /** The last value, immutable; undefined before the first, or when the object is held without values. */
     readonly value: T | undefined;
     /** Why the derive could not be computed the last time; its value is then the last good one. */
     readonly error: ChordalError | undefined;
@@ -303,14 +303,24 @@ interface Asking {
 
 class FrameQueue extends Following implements Frames<any> {
     private waiting: Frame | undefined;
+    private lost = false; // until a whole value comes
     private asking: Asking[] = [];
     private done = false;
     private error: ChordalError | undefined;
 
     deliver(frame: Frame): void {
+        if (this.lost && !frame.snapshot) return;
+        this.lost = false;
         const asking = this.asking.shift();
         if (asking !== undefined) asking.resolve({ done: false, value: frame });
-        else this.waiting = this.waiting === undefined ? frame : this.waiting.fold(frame);
+        else this.wait(frame);
+    }
+
+    private wait(frame: Frame): void {
+        const replica = this.reference[REPLICA];
+        this.waiting = this.waiting === undefined ? frame : this.waiting.fold(frame, replica.keep !== "none");
+        this.lost = this.waiting === undefined;
+        if (this.lost) replica.reset();
     }
 
     lags(): boolean {

@@ -77,7 +77,7 @@ export class Replica {
 
     constructor(
         private readonly host: { readonly core: Core; readonly pump: Pump },
-        private readonly keep: KeepValues,
+        readonly keep: KeepValues,
         freeze: boolean,
         private readonly manual: boolean,
     ) {
@@ -175,7 +175,7 @@ export class Replica {
         if (followers !== undefined) {
             const kept = whole && this.keep !== "none" ? undefined : ops.slice();
             const folded = (event.flags & FRAME_FOLDED) !== 0;
-            const frame = new Frame(this.values[member], this.commit, kept, folded, this.errors[member]);
+            const frame = new Frame(this.values[member], this.commit, kept, folded, this.errors[member], whole);
             for (const follower of [...followers]) follower.deliver(frame);
         }
         if (this.untaken) this.host.pump.after(() => this.take());
@@ -193,12 +193,19 @@ export class Replica {
             else if (code !== 0) error ??= new ChordalError(code);
         } catch (reason) {
             if (!(reason instanceof ChordalError)) throw reason;
-            this.host.core.flat.watch_reset(this.host.core.host, this.id);
-            this.host.pump.wake();
+            this.reset();
             return false;
         }
         this.errors[member] = error;
         return true;
+    }
+
+    /** Ask for whole values. */
+    reset(): void {
+        const { core, pump } = this.host;
+        if (this.state === "released" || core.closed) return;
+        core.flat.watch_reset(core.host, this.id);
+        pump.wake();
     }
 
     // ---- who follows ----

@@ -400,6 +400,36 @@ export function liveTests() {
         assert.equal(ops.list.value, undefined);
         assert.deepEqual(seen[0].ops[0].value, { entries: [], text: "" });
         assert.deepEqual(seen[1].ops[0].values, [{ id: "1" }]);
+        assert.deepEqual([seen[0].snapshot, seen[1].snapshot], [true, false]);
+        await end();
+    });
+
+    test("ops alone that wait are folded, and too many become a whole value", async () => {
+        const { holder, provider, end } = await ways.memory();
+        const notes = await provider.object(Notes, { board: "a" });
+        const ops = holder.get(Notes, { board: "a" }, { values: "none" });
+        const frames = ops.list.frames();
+        await ops.live;
+        for (let n = 0; n < 3; n++) await notes.transaction((t) => (t.list.text += n));
+        await pause(10);
+        const first = (await frames.next()).value;
+        assert.ok(first.snapshot && first.folded);
+        assert.deepEqual(
+            first.ops.slice(1),
+            [0, 1, 2].map((n) => ({ op: "append", path: ["text"], text: String(n) })),
+        );
+        const more = "x".repeat(300_000);
+        for (let n = 0; n < 5; n++) {
+            await notes.transaction((t) => (t.list.text += more));
+            await pause(5);
+        }
+        await pause(50);
+        let text;
+        do {
+            const { value } = await frames.next();
+            for (const op of value.ops) text = op.op === "replace" ? op.value.text : text + op.text;
+        } while (text?.length !== 1_500_003);
+        assert.ok(text.startsWith("012x"));
         await end();
     });
 

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from . import _futures, _ops, _packed, _records
 from .errors import ChordalError, DeriveError, error_of
@@ -30,6 +30,10 @@ STATES = {
 }
 
 
+KeepValues = Literal["shared", "in-place", "none"]
+"""How a reference keeps values."""
+
+
 class Follower(Protocol):
     """Who gets the frames of a member."""
 
@@ -39,10 +43,11 @@ class Follower(Protocol):
 
 
 class Replica:
-    def __init__(self, host: Host, number: int, manual: bool) -> None:
+    def __init__(self, host: Host, number: int, manual: bool, keep: KeepValues) -> None:
         self.host = host
         self.id = number
         self.manual = manual
+        self.keep = keep
         self.state = "pending"
         self.reason: ChordalError | None = None
         self.names: dict[str, int] | None = None  # members, once the object was live
@@ -127,28 +132,39 @@ class Replica:
         return index
 
     def snapshot(self, index: int) -> Frame:
-        return Frame(self.values.get(index), self.commit, None, False, self.errors.get(index))
+        return Frame(self.values.get(index), self.commit, None, False, self.errors.get(index), True)
 
     def on_frame(self, event: _records.FrameEvent) -> None:
         member = event.member
         whole = bool(event.flags & _records.FRAME_SNAPSHOT)
-        try:
-            value = patch(None if whole else self.values.get(member), event.ops)
-        except (ChordalError, LookupError) as error:
-            log.warning("an op did not apply, the whole value is asked for: %s", error)
-            self.host._core.watch_reset(self.id)
+        if self.keep != "none" and not self._patch(member, event.ops, whole):
             return
-        self.values[member] = value
         self.commit = event.commit
         self.errors[member] = self._derive_error(member, event, whole)
         self.untaken = self.manual
         name = self.labels[member] if member < len(self.labels) else ""
         if name in self.followers:
             folded = bool(event.flags & _records.FRAME_FOLDED)
-            ops = None if whole else event.ops
-            self._hand(self.followers[name], Frame(value, event.commit, ops, folded, self.errors[member]))
+            ops = None if whole and self.keep != "none" else event.ops
+            value = self.values.get(member)
+            self._hand(self.followers[name], Frame(value, event.commit, ops, folded, self.errors[member], whole))
         if self.untaken:
             self.host._pump.after(self.take)
+
+    def _patch(self, member: int, ops: bytes, whole: bool) -> bool:
+        """Bring a member's value up to date; False when its ops do not fit, and the whole value will follow."""
+        try:
+            self.values[member] = patch(None if whole else self.values.get(member), ops, self.keep == "in-place")
+        except (ChordalError, LookupError) as error:
+            log.warning("an op did not apply, the whole value is asked for: %s", error)
+            self.reset()
+            return False
+        return True
+
+    def reset(self) -> None:
+        """Ask for whole values."""
+        if self.state != "released" and not self.host._core.closed:
+            self.host._core.watch_reset(self.id)
 
     def _derive_error(self, member: int, event: _records.FrameEvent, whole: bool) -> ChordalError | None:
         """The ops tell of an error; over a link, they alone."""

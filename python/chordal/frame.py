@@ -7,46 +7,55 @@ from typing import Any
 from . import _ops
 from .errors import ChordalError
 
-_KEPT_BYTES = 1 << 20  # ops that wait in one frame; more of them become "the whole is now this value"
+_KEPT_BYTES = 1 << 20  # ops that wait in one frame, besides a whole value; more become "the whole is now this value"
 
 
 class Frame:
-    """A member after one batch. `value` is immutable and shares with the value before what did not change."""
+    """A member after one batch. `value` is immutable and shares with the value before what did not change, unless the
+    object is held otherwise (``values``, of :meth:`Host.get`)."""
 
-    __slots__ = ("_ops", "commit", "error", "folded", "snapshot", "value")
+    __slots__ = ("_limit", "_ops", "commit", "error", "folded", "snapshot", "value")
 
     def __init__(
         self,
         value: Any,
         commit: int,
         ops: bytes | None,
-        folded: bool = False,
-        error: ChordalError | None = None,
+        folded: bool,
+        error: ChordalError | None,
+        snapshot: bool,
     ) -> None:
         self.value = value
-        """The member's value; None when it has none yet."""
+        """The member's value; None when it has none yet, or is held without values."""
         self.commit = commit
         """The provider's number of the commit."""
-        self.snapshot = ops is None
+        self.snapshot = snapshot
         """Whether this is the whole value, not a change of the one before."""
         self.folded = folded
         """Whether more than one batch is in this frame."""
         self.error = error
         """Why the derive could not be computed; its value is then the last good one."""
-        self._ops = ops
+        self._ops = ops  # None: the whole is now `value`
+        self._limit = _KEPT_BYTES + (len(ops) if ops is not None and snapshot else 0)
 
     @property
     def ops(self) -> list[_ops.Op]:
         """The change as ops: tuples of letter, path inside the member, arguments (docs/protocol.md, "Ops"), such as
-        ``("a", ("entries", 0, "text"), " milk")``. A snapshot is one ``("r", (), value)``."""
+        ``("a", ("entries", 0, "text"), " milk")``. A snapshot is one ``("r", (), value)``; without values, what was
+        folded into it follows."""
         return [("r", (), self.value)] if self._ops is None else _ops.listed(self._ops)
 
-    def fold(self, later: Frame) -> Frame:
-        """One frame for this one and the next."""
-        ops = None
-        if later._ops is not None and self._ops is not None and len(self._ops) + len(later._ops) <= _KEPT_BYTES:
-            ops = self._ops + later._ops
-        return Frame(later.value, later.commit, ops, True, later.error)
+    def fold(self, later: Frame, values: bool) -> Frame | None:
+        """One frame for this one and the next. None: it would be too long, and without `values` nothing else tells."""
+        if later.snapshot:
+            return Frame(later.value, later.commit, later._ops, True, later.error, True)
+        if self._ops is None:
+            return Frame(later.value, later.commit, None, True, later.error, True)
+        if later._ops is not None and len(self._ops) + len(later._ops) <= self._limit:
+            both = Frame(later.value, later.commit, self._ops + later._ops, True, later.error, self.snapshot)
+            both._limit = self._limit
+            return both
+        return Frame(later.value, later.commit, None, True, later.error, True) if values else None
 
     def __repr__(self) -> str:
         return f"<Frame at commit {self.commit}: {'snapshot' if self.snapshot else self.ops}>"

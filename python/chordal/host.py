@@ -12,7 +12,7 @@ from . import _futures, _packed, _records
 from ._core import Core
 from ._provider import Provider
 from ._pump import Pump
-from ._replica import Replica
+from ._replica import KeepValues, Replica
 from .errors import ChordalError, call_error, closed
 from .link import Link, Server
 from .object import Object, TypeLike, type_of
@@ -116,6 +116,7 @@ class Host:
         link: Link | None = None,
         version: int = 0,
         manual: bool = False,
+        values: KeepValues = "shared",
         **named: Any,
     ) -> Reference:
         """A reference to an object: ``host.get("notes", board="lunch")``, or with a mapping for params that are no
@@ -123,25 +124,27 @@ class Host:
         the first link that this host connected. Answers at once; ``await ref.live()`` waits for the values.
 
         `version`: the type's, 0 any. `manual`: values move only as fast as ``frames()`` are taken, and the provider
-        folds what waits. Raises ChordalError NO_TYPE (nowhere to ask), CLOSED (the link), PARAMS and the errors of
+        folds what waits. `values`: "shared" (immutable ones, which share with those before what did not change),
+        "in-place" (one value that changes: nothing is copied, also in a huge list), "none" (only the ops of frames).
+        Raises ChordalError NO_TYPE (nowhere to ask), CLOSED (the link), INVALID (`values`), PARAMS and the errors of
         values."""
+        if values not in ("shared", "in-place", "none"):
+            raise ChordalError("invalid", f"values cannot be {values!r}")
         name = type_of(kind)
         address = freeze({**(params or {}), **named})
         packed = _packed.pack(address)
-        key = (link._id if link else 0, name, version, manual, _packed.pack(sorted(address.items())))
+        key = (link._id if link else 0, name, version, manual, values, _packed.pack(sorted(address.items())))
         replica = self._shared.get(key)
         if replica is None or replica.state in ("released", "retired"):
-            replica = self._hold(key[0], name, version, manual, packed)
+            number = self._ask(key[0], name, version, manual, packed)
+            replica = self._replicas[number] = Replica(self, number, manual, values)
             self._shared[key] = replica
+            self._wake()
         return Reference(replica, name, address)
 
-    def _hold(self, link: int, name: str, version: int, manual: bool, params: bytes) -> Replica:
+    def _ask(self, link: int, name: str, version: int, manual: bool, params: bytes) -> int:
         flags = _records.REFERENCE_KEPT | (_records.REFERENCE_MANUAL if manual else 0)
-        number = self._core.reference_get(link, _packed.text_bytes(name), version, flags, params)
-        replica = Replica(self, number, manual)
-        self._replicas[number] = replica
-        self._wake()
-        return replica
+        return self._core.reference_get(link, _packed.text_bytes(name), version, flags, params)
 
     def _release(self, replica: Replica) -> None:
         replica.release()

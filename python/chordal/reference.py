@@ -123,7 +123,8 @@ class Member:
 
     @property
     def value(self) -> Any:
-        """The last value, immutable; None before the first. Raises ChordalError NO_MEMBER."""
+        """The last value, immutable; None before the first, or when the object is held without values. Raises
+        ChordalError NO_MEMBER."""
         index = self._replica.member(self.name)
         return None if index is None else self._replica.values.get(index)
 
@@ -204,6 +205,7 @@ class Frames:
         self._replica = replica
         self._name = name
         self._next: Frame | None = None
+        self._lost = False  # until a whole value comes
         self._waiting: asyncio.Future[None] | None = None
         self._ended = False
         self._error: ChordalError | None = None
@@ -227,8 +229,14 @@ class Frames:
         return frame
 
     def _deliver(self, frame: Frame) -> None:
-        self._next = frame if self._next is None else self._next.fold(frame)
-        self._wake()
+        if self._lost and not frame.snapshot:
+            return
+        self._next = frame if self._next is None else self._next.fold(frame, self._replica.keep != "none")
+        self._lost = self._next is None
+        if self._lost:
+            self._replica.reset()
+        else:
+            self._wake()
 
     def _lags(self) -> bool:
         return self._next is not None

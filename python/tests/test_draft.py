@@ -26,6 +26,7 @@ class Draft:
         after = self.document.value
         assert same(patch(self.before, bytes(self.ops)), after)
         assert json.dumps(self.before) == self.kept
+        assert same(patch(freeze(json.loads(self.kept)), bytes(self.ops), in_place=True), after)
         return after, listed(bytes(self.ops))
 
 

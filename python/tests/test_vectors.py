@@ -215,10 +215,12 @@ async def test_refused_ops(case):
 async def test_applied_ops(case):
     before, after = native(case["before"]), native(case["after"])
     values = [chordal.freeze(value) for value in before]
+    places = [chordal.freeze(native(value)) for value in case["before"]]
     for op in case["ops"]:
         member = op["path"][0] if "path" in op else op["member"]
         values[member] = patch(values[member], packed_ops([op]))
-    assert exact(values) == exact(after) and exact(native(case["before"])) == exact(before)
+        places[member] = patch(places[member], packed_ops([op]), in_place=True)
+    assert exact(values) == exact(after) == exact(places) and exact(native(case["before"])) == exact(before)
     if any(op["op"] == "error" for op in case["ops"]):
         return  # no program commits these
     kind = typed(before)
