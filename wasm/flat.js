@@ -114,7 +114,7 @@ export function makeFlat(core) {
     },
     error_text(code) {
       checkI32(code, 1);
-      return core.text(x.flat_error_text(code));
+      return new core.errorClass(code, 0, '').message;
     },
     host_close(host) {
       const host_at = core.close(host, "host", 1);

@@ -5,6 +5,15 @@ import { makeFlat } from "./flat.js";
 
 const PIECE = 65536; // the most that crypto.getRandomValues fills at once
 
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** A double that is no integer, or one beyond 2^53, which has an exponent so that it stays a double. */
+function textOf(real) {
+    const text = String(real);
+    return (text.includes(".") ? text : real.toExponential()).replace("+", "");
+}
+
 function systemEntropy(out) {
     for (let at = 0; at < out.length; at += PIECE) {
         const piece = new Uint8Array(Math.min(PIECE, out.length - at));
@@ -19,15 +28,21 @@ function systemEntropy(out) {
  */
 export async function load(source = new URL("./dist/chordal.wasm", import.meta.url), { entropy = systemEntropy } = {}) {
     let instance;
+    const bytes = (at, length) => new Uint8Array(instance.exports.memory.buffer, at >>> 0, length >>> 0);
     const imports = {
         chordal: {
             entropy(at, length) {
                 try {
-                    entropy(new Uint8Array(instance.exports.memory.buffer, at >>> 0, length >>> 0));
+                    entropy(bytes(at, length));
                     return 0;
                 } catch {
                     return -1;
                 }
+            },
+            read_real: (at, length) => Number(decoder.decode(bytes(at, length))),
+            write_real(real, at) {
+                const text = textOf(real);
+                return encoder.encodeInto(text, bytes(at, text.length)).written;
             },
         },
     };

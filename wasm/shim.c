@@ -34,10 +34,6 @@ const char *flat_error_name(int32_t code) {
     return chordal_error_name(code);
 }
 
-const char *flat_error_text(int32_t code) {
-    return chordal_error_text(code);
-}
-
 void flat_host_close(chordal_host *host) {
     chordal_host_forget(host);
 }

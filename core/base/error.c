@@ -53,7 +53,12 @@ typedef struct error_row {
     const char *name, *text;
 } error_row;
 
-#define ERROR_ROW(name, number, text) {number, LOWER_##name, text},
+#ifdef CHORDAL__NO_WORDS
+#define SENTENCE(text) ""
+#else
+#define SENTENCE(text) text
+#endif
+#define ERROR_ROW(name, number, text) {number, LOWER_##name, SENTENCE(text)},
 static const error_row rows[] = {CHORDAL_ERRORS(ERROR_ROW)};
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -91,7 +96,7 @@ static size_t cut(const char *text, size_t room) {
     return len;
 }
 
-int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail) {
+int(chordal__fail)(chordal_error *error, int code, uint64_t position, const char *detail) {
     if (!error) return code;
     if (!detail) detail = chordal_error_text(code);
     /* `detail` may lie in `error` itself, when an error is answered on. */
@@ -111,5 +116,15 @@ int chordal__fail_about(chordal_error *error, int code, const char *words, const
     if (name_len > room) name_len = room;
     if (name_len) memcpy(detail + len, name, name_len);
     detail[len + name_len] = 0;
-    return chordal__fail(error, code, 0, detail);
+    return (chordal__fail)(error, code, 0, detail);
 }
+
+#ifdef CHORDAL__NO_WORDS
+int chordal__fail_at(chordal_error *error, int code, uint64_t position) {
+    return (chordal__fail)(error, code, position, NULL);
+}
+
+int chordal__fail_plainly(chordal_error *error, int code) {
+    return chordal__fail_at(error, code, 0);
+}
+#endif

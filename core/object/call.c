@@ -6,8 +6,8 @@ static int check_state(const chordal__reference *reference, chordal_error *error
     case CHORDAL_REFERENCE_RETIRED:
     case CHORDAL_REFERENCE_REVOKED:
     case CHORDAL_REFERENCE_FAILED:
-        return chordal__fail(error, reference->reason.code ? reference->reason.code : CHORDAL_E_STATE, 0,
-                             reference->reason.detail.data ? reference->reason.detail.data : "the reference is dead");
+        return (chordal__fail)(error, reference->reason.code ? reference->reason.code : CHORDAL_E_STATE, 0,
+                               reference->reason.detail.data ? reference->reason.detail.data : "the reference is dead");
     default:
         break;
     }

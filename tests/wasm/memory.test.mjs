@@ -7,7 +7,9 @@ import { test } from "node:test";
 const file = readFileSync(new URL("../../wasm/dist/chordal.wasm", import.meta.url));
 
 async function start() {
-    const { instance } = await WebAssembly.instantiate(file, { chordal: { entropy: () => 0 } });
+    const { instance } = await WebAssembly.instantiate(file, {
+        chordal: { entropy: () => 0, read_real: Number, write_real: () => 0 },
+    });
     instance.exports._initialize?.();
     return instance.exports;
 }
