@@ -4,11 +4,10 @@
 #define BENCH_ALONE_H
 
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "rows.h"
 #include "wire/wire.h"
 
 enum { FILE_MAX = 1 << 21 };
@@ -59,13 +58,7 @@ static inline chordal__memory *counted_memory(counted *sums) {
     return memory;
 }
 
-/* ---- times and rows ---- */
-
-static inline double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
+/* ---- rows ---- */
 
 /* A row begins; its samples and `row_end` follow. */
 static inline void row_begin(const char *name, const char *unit) {

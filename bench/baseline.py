@@ -11,12 +11,13 @@ import pathlib
 import re
 import subprocess
 
+import edits
 import payload
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 FILE = BENCH / "baseline.json"
-PROGRAMS = ("core", "values", "growth")  # whose cases are counted
+PROGRAMS = ("core", "values", "growth", "messages")  # whose cases are counted
 ITERATIONS = 50  # of a case
 TOLERANCE = 0.05
 
@@ -33,33 +34,33 @@ def build():
     """The payloads and the programs."""
     WORK.mkdir(parents=True, exist_ok=True)
     payload.write(WORK)
-    for name in (*PROGRAMS, "wire"):
+    edits.write(WORK)
+    for name in (*PROGRAMS, "kept", "wire", "edits"):
         compile_program(name)
 
 
-def case_names():
-    """All cases of the programs, by one short round of each."""
+def cases():
+    """(case, program) of all cases, by one short round of each program."""
     for program in PROGRAMS:
         done = subprocess.run([WORK / program, WORK, "1"], check=True, stdout=subprocess.PIPE, text=True)
         for row in map(json.loads, done.stdout.splitlines()):
             if (row["system"], row["unit"]) == ("chordal", "us"):
-                yield row["case"]
+                yield row["case"], program
 
 
-def instructions(case):
+def instructions(case, program):
     """How many one operation of a case takes."""
     name = case.removeprefix("value, ")
-    program = WORK / ("values" if name != case else "growth" if case.startswith("growth") else "core")
     callgrind = ["valgrind", "--tool=callgrind", "--toggle-collect=operations*", "--callgrind-out-file=/dev/null"]
-    command = [*callgrind, program, WORK, "0", name, str(ITERATIONS)]
+    command = [*callgrind, WORK / program, WORK, "0", name, str(ITERATIONS)]
     done = subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
     return int(re.search(r"Collected : (\d+)", done.stderr).group(1)) // ITERATIONS
 
 
 def counts():
-    names = list(case_names())
+    found = dict(cases())
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(names, pool.map(instructions, names), strict=True))
+        return dict(zip(found, pool.map(instructions, found.keys(), found.values()), strict=True))
 
 
 def compiler():

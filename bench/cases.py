@@ -3,41 +3,97 @@
 NOTES = "1,000 notes of 80 characters"
 DOCUMENT = "500 entries of 960 characters"
 
-# The beginning of a case's name: its payload, and what is timed or counted.
+ALL = ("c", "node", "wasm", "python")
+C = ("c",)
+
+# The beginning of a case's name: its payload, what is timed or counted, and where.
 CASES = {
-    "local call": ("one argument of 4 characters", "a method of the same host called, answered, its result handled"),
+    "local call": (
+        "one argument of 4 characters",
+        "a method of the same host called, answered, its result handled",
+        ALL,
+    ),
     "commit without a watch": (
         f"4 characters appended in {NOTES}",
         "a transaction made, committed, its ticket handled",
+        ALL,
     ),
     "commit with a watch": (
         f"4 characters appended in {NOTES}",
         "the same, until the watch of the same host was called",
+        ALL,
     ),
+    "commit with a watched derive": (
+        f"4 characters appended in {NOTES}",
+        "the same, until the watch of a derive was called, which is another value each time",
+        ALL,
+    ),
+    "commit of the same value": (NOTES, "a field set to what it is; a watch is there, and is not called", ALL),
+    "read of a held value": (NOTES, "the value of a reference's member", ALL),
+    "activation, hold and release": (
+        "an object with a param",
+        "a reference to an object of the same host, which is made for it and goes with it",
+        ALL,
+    ),
+    "call round trip, 1 MiB of bytes": ("1 MiB of bytes as the argument", "the same", ALL),
     "call round trip": (
         "one argument of 4 characters",
         "a method called over a memory link until its result is handled",
+        ALL,
+    ),
+    "streamed reply, 2,000 tokens": (
+        f"4 characters appended to the last of {NOTES}",
+        "one token of 2,000 that follow each other, each a commit in a turn of its own, until the replica has them all",
+        ALL,
     ),
     "commit to frame, token appended": (
         f"4 characters appended to the last of {NOTES}",
         "a transaction made, committed, sent over a memory link, applied to the replica, its watch called",
+        ALL,
     ),
-    "commit to frame, changed field": (f"8 characters set in {NOTES}", "the same"),
-    "commit to frame, appended item": (f"137 bytes of JSON behind {NOTES}", "the same"),
-    "commit to frame, removed item": (f"the 400th of {NOTES}", "the same"),
+    "commit to frame, changed field": (f"8 characters set in {NOTES}", "the same", ALL),
+    "commit to frame, appended item": (f"137 bytes of JSON behind {NOTES}", "the same", ALL),
+    "commit to frame, removed item": (f"the 400th of {NOTES}", "the same", ALL),
+    "first hold to live": (
+        f"{NOTES} or {DOCUMENT}",
+        "the first reference between two new hosts, made over their memory link until its values are there",
+        ALL,
+    ),
     "hold to live, 1,000 notes": (
         NOTES,
         "a reference made over a memory link until its values are there, then released",
+        ALL,
     ),
-    "hold to live, 500 x 960 document": (DOCUMENT, "the same"),
-    "bytes kept per replica": (NOTES, "memory of a holder for each further object, in the core and in the language"),
-    "snapshot encode": (NOTES, "native values to bytes, without a host"),
-    "snapshot decode": (NOTES, "bytes to native values, without a host"),
-    "value": (f"{NOTES} or {DOCUMENT}", "in C, one part alone: no host, no link"),
-    "growth": (None, "in C, one change of a large value while the revision before it is kept"),
-    "memory of a parsed document": (None, "in C, what the core's value takes"),
-    "wire size": (NOTES, "bytes of one real message, without the transport's own framing"),
-    "code": (None, "lines of the sources; bytes of what a page loads"),
+    "hold to live, 500 x 960 document": (DOCUMENT, "the same", ALL),
+    "bytes kept per replica": (
+        NOTES,
+        "memory of a holder for each further object, in the core and in the language",
+        ALL,
+    ),
+    "bytes kept per further hold": (
+        NOTES,
+        "memory of the provider for each further host that holds the same object, over a link that held something",
+        ALL,
+    ),
+    "bytes kept per live object": (
+        "objects with a param and no content",
+        "memory of a host for each object of its own that it holds, in the core and in the language",
+        ALL,
+    ),
+    "snapshot encode": (f"{NOTES} or {DOCUMENT}", "native values to bytes, without a host", ALL[1:]),
+    "snapshot decode": (f"{NOTES} or {DOCUMENT}", "bytes to native values, without a host", ALL[1:]),
+    "frame": (
+        "one element changes in a list or an object of numbers",
+        "its op taken by the provider's core, sent over a memory link, applied to the holder's value, its watch called",
+        ALL[1:],
+    ),
+    "value": (f"{NOTES} or {DOCUMENT}", "one part alone: no host, no link", C),
+    "message": (NOTES, "one message through its codec alone: part and envelope", C),
+    "growth": (None, "one change of a large value while the revision before it is kept", C),
+    "memory of a parsed document": (None, "what the core's value takes", C),
+    "delta size": (None, "bytes of a change's ops, or of what a peer sends", C),
+    "wire size": (NOTES, "bytes of one real message, without the transport's own framing", C),
+    "code": (None, "lines of the sources; bytes of what a page loads", (None,)),
 }
 
 # What docs/protocol.md promises, in bytes: binary, text; each on top of what is inside.
@@ -54,8 +110,15 @@ BUDGETS = {
 
 
 def words(case):
-    """(payload, what is timed) of a case."""
-    return next(found for start, found in CASES.items() if case.startswith(start))
+    """(payload, what is timed, where) of a case."""
+    return CASES[max((start for start in CASES if case.startswith(start)), key=len)]
+
+
+def payload(case):
+    """What is there, and what changes."""
+    if case.startswith(("growth", "memory of", "delta size")):
+        return case.split(", ", 1)[1]
+    return words(case)[0]
 
 
 def budget(case, inside):

@@ -1,17 +1,15 @@
 /* core.c: what the core costs. `core FOLDER BATCHES`: every case, a JSON object a line, with the time of one operation
  * in each batch. `core FOLDER 0 CASE COUNT`: one case alone, COUNT operations inside of `operations`, for callgrind.
  * FOLDER has the payloads. */
-#include <malloc.h>
-#include <time.h>
-
+#include "rows.h"
 #include "world.h"
 
-enum { BATCHES = 64, KEPT = 100 };
+enum { BATCHES = 64 };
 
 typedef struct bench_case {
     const char *name;
     uint32_t codec;
-    int watched, batch;
+    int watched, batch; /* watched: the member's number, and 1 */
     uint8_t **payload;
     void (*once)(world *);
     void (*restore)(world *, int batch); /* what a batch did, not timed */
@@ -50,6 +48,44 @@ static void hold_once(world *w) {
     settle(w);
 }
 
+static void same_value_once(world *w) {
+    commit_set(w, "/entries/500/author", "\"name-500\"");
+    settle(w);
+}
+
+static void read_once(world *w) {
+    chordal_value *value;
+    OK(chordal_reference_value(w->consumer, w->reference, 0, &value, NULL));
+    chordal_value_unref(value);
+}
+
+/* 1 MiB of bytes as the argument. */
+static void bytes_once(world *w) {
+    enum { BYTES = 1 << 20 };
+    static uint8_t arguments[6 + BYTES] = {0x91, 0xc6, BYTES >> 24, BYTES >> 16, 0, 0};
+    OK(chordal_call_start(w->consumer, w->reference, "ping", 4, CHORDAL_FORMAT_PACKED, arguments, sizeof arguments, 0,
+                          &w->call, NULL));
+    settle(w);
+}
+
+/* Each token in a turn of its own, whose frame nobody waits for. */
+static void stream_once(world *w) {
+    size_t frames;
+    append_token(w);
+    turn(w, w->provider, 0);
+    OK(chordal_link_carry(w->provider, w->link_p, w->consumer, w->link_c, 0, &frames, NULL));
+    turn(w, w->consumer, 0);
+}
+
+/* Another object each time, made when it is asked for. */
+static void activation_once(world *w) {
+    static int board;
+    hold(w, 1 + board++ % 10000);
+    settle(w);
+    chordal_release(w->consumer, w->reference);
+    settle(w);
+}
+
 static void restore_token(world *w, int batch) {
     (void)batch;
     commit_set(w, "/entries/999/text",
@@ -70,8 +106,16 @@ static const bench_case cases[] = {
     {"local call", 0, 0, 200, &payload_notes, call_once, NULL},
     {"commit without a watch", 0, 0, 200, &payload_notes, token_once, restore_token},
     {"commit with a watch", 0, 1, 200, &payload_notes, token_once, restore_token},
+    {"commit with a watched derive", 0, 2, 200, &payload_notes, token_once, restore_token},
+    {"commit of the same value", 0, 1, 200, &payload_notes, same_value_once, NULL},
+    {"read of a held value", 0, 0, 1000, &payload_notes, read_once, NULL},
+    {"activation, hold and release", 0, 0, 200, &payload_notes, activation_once, NULL},
     {"call round trip, binary", BINARY, 0, 200, &payload_notes, call_once, NULL},
     {"call round trip, text", TEXT, 0, 200, &payload_notes, call_once, NULL},
+    {"call round trip, 1 MiB of bytes, binary", BINARY, 0, 20, &payload_notes, bytes_once, NULL},
+    {"call round trip, 1 MiB of bytes, text", TEXT, 0, 20, &payload_notes, bytes_once, NULL},
+    {"streamed reply, 2,000 tokens, binary", BINARY, 1, 2000, &payload_notes, stream_once, restore_token},
+    {"streamed reply, 2,000 tokens, text", TEXT, 1, 2000, &payload_notes, stream_once, restore_token},
     {"commit to frame, token appended, binary", BINARY, 1, 200, &payload_notes, token_once, restore_token},
     {"commit to frame, token appended, text", TEXT, 1, 200, &payload_notes, token_once, restore_token},
     {"commit to frame, changed field, binary", BINARY, 1, 200, &payload_notes, field_once, NULL},
@@ -85,12 +129,6 @@ static const bench_case cases[] = {
     {"hold to live, 500 x 960 document, binary", BINARY, 0, 10, &payload_document, hold_once, NULL},
     {"hold to live, 500 x 960 document, text", TEXT, 0, 10, &payload_document, hold_once, NULL},
 };
-
-static double now_us(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static chordal_counters counters(const world *w) {
     chordal_counters both, other;
@@ -115,25 +153,14 @@ static void restore(world *w, const bench_case *c, int count) {
 
 static void prepare(world *w, const bench_case *c) {
     open_world(w, c->codec);
+    if (c->watched > 1) w->type = "counted";
     get_object(w, 0, *c->payload);
-    if (c->once != hold_once) hold(w, 0);
+    if (c->once != hold_once && c->once != activation_once) hold(w, 0);
     settle(w);
-    if (c->watched) OK(chordal_watch_open(w->consumer, w->reference, 0, 0, &w->watch, NULL));
+    if (c->watched) OK(chordal_watch_open(w->consumer, w->reference, (uint32_t)c->watched - 1, 0, &w->watch, NULL));
     settle(w);
     for (int i = 0; i < c->batch; i++) c->once(w);
     restore(w, c, c->batch);
-}
-
-static void print_list(const char *name, const double *numbers, int count) {
-    printf(", \"%s\": [", name);
-    for (int i = 0; i < count; i++) printf("%s%.3f", i ? ", " : "", numbers[i]);
-    printf("]");
-}
-
-/* A row of the report begins: {… "samples": [ … ] */
-static void print_samples(const char *name, const char *system, const char *unit, const double *samples, int count) {
-    printf("{\"case\": \"%s\", \"system\": \"%s\", \"unit\": \"%s\"", name, system, unit);
-    print_list("samples", samples, count);
 }
 
 static void print_counts(const chordal_counters *before, const chordal_counters *after, double n) {
@@ -150,44 +177,16 @@ static void measure(const bench_case *c, int batches) {
     prepare(&w, c);
     for (int r = 0; r < batches; r++) {
         before = counters(&w);
-        double start = now_us(CLOCK_MONOTONIC), worked = now_us(CLOCK_PROCESS_CPUTIME_ID);
+        double start = now_us(), worked = clock_us(CLOCK_PROCESS_CPUTIME_ID);
         operations(&w, c, c->batch);
-        processor[r] = (now_us(CLOCK_PROCESS_CPUTIME_ID) - worked) / c->batch;
-        samples[r] = (now_us(CLOCK_MONOTONIC) - start) / c->batch;
+        processor[r] = (clock_us(CLOCK_PROCESS_CPUTIME_ID) - worked) / c->batch;
+        samples[r] = (now_us() - start) / c->batch;
         after = counters(&w);
         restore(&w, c, c->batch);
     }
     print_samples(c->name, "chordal", "us", samples, batches);
     print_list("processor", processor, batches);
     print_counts(&before, &after, c->batch);
-    close_world(&w);
-}
-
-/* ---- memory: objects of 1,000 notes, each held once over a link ---- */
-
-static void measure_kept(void) {
-    world w;
-    chordal_counters c0, c1, p0, p1;
-    open_world(&w, BINARY);
-    for (int i = 0; i <= KEPT; i++) get_object(&w, i, payload_notes);
-    hold(&w, KEPT);
-    settle(&w);
-    OK(chordal_host_counters(w.consumer, &c0, sizeof c0));
-    OK(chordal_host_counters(w.provider, &p0, sizeof p0));
-    size_t heap = mallinfo2().uordblks;
-    for (int i = 0; i < KEPT; i++) {
-        hold(&w, i);
-        settle(&w);
-    }
-    heap = mallinfo2().uordblks - heap;
-    OK(chordal_host_counters(w.consumer, &c1, sizeof c1));
-    OK(chordal_host_counters(w.provider, &p1, sizeof p1));
-    double kept = (double)(c1.live_bytes - c0.live_bytes) / KEPT;
-    print_samples("bytes kept per replica, 1,000 notes", "chordal", "B", &kept, 1);
-    printf(
-        ", \"counts\": {\"core\": %.0f, \"native\": 0, \"provider\": %.0f, \"blocks\": %.0f, \"heap, both\": %.0f}}\n",
-        kept, (double)(p1.live_bytes - p0.live_bytes) / KEPT, (double)(c1.live_blocks - c0.live_blocks) / KEPT,
-        (double)heap / KEPT);
     close_world(&w);
 }
 
@@ -201,12 +200,12 @@ static void measure_copy(const char *name, const uint8_t *text, int batches) {
     if (!copy) fail("malloc", CHORDAL_E_NOMEM);
     memcpy(copy, text, len);
     for (int r = 0; r < batches; r++) {
-        double start = now_us(CLOCK_MONOTONIC);
+        double start = now_us();
         for (int i = 0; i < COPIES; i++) {
             memcpy(copy, text, len);
             __asm__ volatile("" : : "r"(copy) : "memory");
         }
-        samples[r] = (now_us(CLOCK_MONOTONIC) - start) / COPIES;
+        samples[r] = (now_us() - start) / COPIES;
     }
     free(copy);
     print_samples(name, "limit: memcpy", "us", samples, batches);
@@ -227,7 +226,6 @@ int main(int argc, char **argv) {
         close_world(&w);
     }
     if (batches <= 0) return 0;
-    measure_kept();
     measure_copy("hold to live, 1,000 notes, binary", payload_notes, batches);
     measure_copy("hold to live, 500 x 960 document, binary", payload_document, batches);
     return 0;

@@ -36,7 +36,7 @@ class Page:
 
     def times(self):
         for case in dict.fromkeys(entry["case"] for entry in self.find(unit="us")):
-            if case.startswith(("value", "growth")):
+            if case.startswith(("value", "growth", "message", "frame")):
                 continue
             yield f"**{case}** ({cases.words(case)[0]})\n"
             rows = []
@@ -95,7 +95,7 @@ class Page:
         yield from table(["", "", "", ""], rows)
 
     def timed(self):
-        for start, (_, timed) in cases.CASES.items():
+        for start, (_, timed, _) in cases.CASES.items():
             yield f"* {start}: {timed}"
 
     def text(self, versions):

@@ -1,69 +1,12 @@
 """What the package costs. python bench/python.py FOLDER BATCHES: a JSON object a line; FOLDER has the payloads."""
 
 import asyncio
-import gc
 import json
-import pathlib
-import sys
 import time
-import tracemalloc
 from dataclasses import dataclass
 
-import chordal
-
-FOLDER, BATCHES = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-NOTES, DOCUMENT, ITEM = ((FOLDER / f"{name}.json").read_text() for name in ("notes", "document", "item"))
-KEPT = min(50, BATCHES * 10)
-WARM = 3 if BATCHES > 1 else 1  # batches before those that count
-
-
-class Notes(chordal.Object):
-    board: int
-    list = chordal.document({"entries": []})
-
-    @chordal.method
-    def ping(self, call, text):
-        return "n1"
-
-
-class World:
-    """One host, or two over a memory link."""
-
-    async def open(self, linked, payload):
-        self.provider = await chordal.Host(types=[Notes]).__aenter__()
-        self.consumer = self.provider
-        if linked:
-            self.consumer = await chordal.Host().__aenter__()
-            self.link = chordal.pair(self.consumer, self.provider)
-        self.object = await self.provide(0, payload)
-        return self
-
-    async def provide(self, board, payload):
-        instance = self.provider.object(Notes, board=board)
-        with instance.transaction() as t:
-            t.list = json.loads(payload)
-        await t.ticket
-        return instance
-
-    async def hold(self, board=0):
-        self.reference = self.consumer.get(Notes, board=board)
-        await self.reference.live()
-        return self.reference
-
-    async def watch(self):
-        self.arrived = asyncio.get_running_loop().create_future()
-        await self.hold()
-        self.watching = self.reference.list.watch(lambda _: self.arrived.done() or self.arrived.set_result(None))
-        await self.arrived
-
-    async def close(self):
-        await self.consumer.close()
-        await self.provider.close()
-
-    def counters(self):
-        both = [host.counters for host in {self.provider, self.consumer}]
-        return {name: sum(counters[name] for counters in both) for name in both[0]}
-
+from chordal import _packed
+from world import BATCHES, DOCUMENT, ITEM, NOTES, WARM, Counted, Notes, World, report
 
 # ---- what is done to the notes ----
 
@@ -115,6 +58,37 @@ async def hold_once(world):
     (await world.hold()).release()
 
 
+async def activation_once(world):
+    """Another object each time, made when it is asked for."""
+    activation_once.board += 1
+    (await world.hold(activation_once.board)).release()
+
+
+activation_once.board = 0
+MEGABYTE = bytes(1 << 20)
+READS = 1000
+
+
+async def call_with_bytes(world):
+    await world.reference.ping(MEGABYTE)
+
+
+async def read_often(world):
+    for _ in range(READS):
+        if world.reference.list.value is None:
+            raise AssertionError("nothing is held")
+
+
+async def caught_up(world):
+    """Until the replica has the text of the provider."""
+    while len(world.reference.list.value["entries"][999]["text"]) < len(world.object.list["entries"][999]["text"]):
+        await asyncio.sleep(0)
+
+
+def same_value(t):
+    t.list["entries"][500]["author"] = "name-500"
+
+
 async def restore_token(world, _):
     await commit(lambda t: t.list["entries"][999].__setitem__("text", "a" * 80))(world)
 
@@ -132,22 +106,45 @@ class Case:
     name: str
     once: object
     linked: bool = True
-    watched: bool = False
+    watched: str = ""
     batch: int = 200
     restore: object = None
     payload: str = NOTES
     held: bool = True
+    kind: type = Notes
+    times: int = 1  # in one `once`
+    finish: object = None
 
 
 CASES = [
     Case("local call", call_once, linked=False),
     Case("commit without a watch", commit(token), linked=False, restore=restore_token),
-    Case("commit with a watch", commit_to_frame(token), linked=False, watched=True, restore=restore_token),
+    Case("commit with a watch", commit_to_frame(token), linked=False, watched="list", restore=restore_token),
+    Case(
+        "commit with a watched derive",
+        commit_to_frame(token),
+        linked=False,
+        watched="count",
+        restore=restore_token,
+        kind=Counted,
+    ),
+    Case("commit of the same value", commit(same_value), linked=False, watched="list"),
+    Case("read of a held value", read_often, linked=False, batch=10, times=READS),
+    Case("activation, hold and release", activation_once, linked=False, held=False),
     Case("call round trip, binary", call_once),
-    Case("commit to frame, token appended, binary", commit_to_frame(token), watched=True, restore=restore_token),
-    Case("commit to frame, changed field, binary", commit_to_frame(field), watched=True),
-    Case("commit to frame, appended item, binary", commit_to_frame(item), True, True, 100, restore_appended),
-    Case("commit to frame, removed item, binary", commit_to_frame(removal), True, True, 100, restore_removed),
+    Case("call round trip, 1 MiB of bytes, binary", call_with_bytes, batch=10),
+    Case(
+        "streamed reply, 2,000 tokens, binary",
+        commit(token),
+        watched="list",
+        batch=2000 if BATCHES > 1 else 200,
+        restore=restore_token,
+        finish=caught_up,
+    ),
+    Case("commit to frame, token appended, binary", commit_to_frame(token), watched="list", restore=restore_token),
+    Case("commit to frame, changed field, binary", commit_to_frame(field), watched="list"),
+    Case("commit to frame, appended item, binary", commit_to_frame(item), True, "list", 100, restore_appended),
+    Case("commit to frame, removed item, binary", commit_to_frame(removal), True, "list", 100, restore_removed),
     Case("hold to live, 1,000 notes, binary", hold_once, batch=10, held=False),
     Case("hold to live, 500 x 960 document, binary", hold_once, batch=5, payload=DOCUMENT, held=False),
 ]
@@ -156,14 +153,10 @@ CASES = [
 # ---- measuring ----
 
 
-def report(**row):
-    print(json.dumps(row), flush=True)
-
-
 async def measure(case):
-    world = await World().open(case.linked, case.payload)
+    world = await World().open(case.linked, case.payload, case.kind)
     if case.watched:
-        await world.watch()
+        await world.watch(case.watched)
     elif case.held:
         await world.hold()
     samples, processor = [], []
@@ -171,8 +164,10 @@ async def measure(case):
         before, start, worked = world.counters(), time.perf_counter(), time.process_time()
         for _ in range(case.batch):
             await case.once(world)
-        worked = (time.process_time() - worked) * 1e6 / case.batch
-        duration = (time.perf_counter() - start) * 1e6 / case.batch
+        if case.finish:
+            await case.finish(world)
+        worked = (time.process_time() - worked) * 1e6 / case.batch / case.times
+        duration = (time.perf_counter() - start) * 1e6 / case.batch / case.times
         after = world.counters()
         if batch >= 0:
             samples.append(duration)
@@ -182,77 +177,50 @@ async def measure(case):
         await asyncio.sleep(0)
     per = {name: round((after[name] - before[name]) / case.batch, 2) for name in before}
     counts = {"messages": per["messages_out"], "allocations": per["allocations"], "entries": per["entries"]}
-    row = {"case": case.name, "system": "chordal", "unit": "us", "samples": samples, "processor": processor}
+    row = {"case": case.name, "unit": "us", "samples": samples, "processor": processor}
     report(**row, bytes=per["bytes_out"], counts=counts)
     await world.close()
 
 
-def heap():
-    for _ in range(4):
-        gc.collect()
-    return tracemalloc.get_traced_memory()[0]
+def measure_plain(name, system, once, size):
+    samples = []
+    for batch in range(-WARM, BATCHES):
+        start = time.perf_counter()
+        for _ in range(10):
+            once()
+        if batch >= 0:
+            samples.append((time.perf_counter() - start) * 1e6 / 10)
+    report(case=name, system=system, unit="us", samples=samples, bytes=size)
 
 
-def kept_by(host):
-    return host.counters["live_bytes"]
-
-
-async def measure_kept():
-    """References to as many objects, over one link; what the provider keeps is there before."""
-    world = await World().open(True, NOTES)
-    for board in range(1, KEPT + 1):
-        await world.provide(board, NOTES)
-    references = [await world.hold()]
-    tracemalloc.start()
-    before = heap(), kept_by(world.consumer), kept_by(world.provider)
-    for board in range(1, KEPT + 1):
-        references.append(await world.hold(board))
-    after = heap(), kept_by(world.consumer), kept_by(world.provider)
-    tracemalloc.stop()
-    native, core, provider = (round((b - a) / KEPT) for a, b in zip(before, after, strict=True))
-    assert all(len(reference.list.value["entries"]) == 1000 for reference in references)
-    counts = {"core": core, "native": native, "provider": provider}
-    report(
-        case="bytes kept per replica, 1,000 notes", system="chordal", unit="B", samples=[core + native], counts=counts
-    )
-    await world.close()
-
-
-def measure_kept_json():
-    """The same notes as plain values."""
-    values = []
-    tracemalloc.start()
-    before = heap()
-    for _ in range(KEPT):
-        values.append(json.loads(NOTES))
-    kept = round((heap() - before) / KEPT)
-    tracemalloc.stop()
-    report(case="bytes kept per replica, 1,000 notes", system="limit: json.loads", unit="B", samples=[kept])
+def dumped(value):
+    return json.dumps(value, separators=(",", ":"))
 
 
 def measure_json(name, text):
+    """Python's own JSON, of text and to text that are there already."""
     value = json.loads(text)
-    for system, once in (
-        ("limit: json.loads", lambda: json.loads(text)),
-        ("limit: json.dumps", lambda: json.dumps(value, separators=(",", ":"))),
-    ):
-        samples = []
-        for batch in range(-WARM, BATCHES):
-            start = time.perf_counter()
-            for _ in range(10):
-                once()
-            if batch >= 0:
-                samples.append((time.perf_counter() - start) * 1e6 / 10)
-        report(case=name, system=system, unit="us", samples=samples, bytes=len(text))
+    measure_plain(name, "limit: json.loads", lambda: json.loads(text), len(text))
+    measure_plain(name, "limit: json.dumps", lambda: dumped(value), len(text))
+
+
+def measure_snapshot(name, text):
+    """Native values to bytes and back, without a host; and the same by JSON."""
+    value, data = json.loads(text), text.encode()
+    packed = _packed.pack(value)
+    encode, decode = f"snapshot encode, {name}", f"snapshot decode, {name}"
+    measure_plain(encode, "chordal", lambda: _packed.pack(value), len(packed))
+    measure_plain(decode, "chordal", lambda: _packed.unpack(packed), len(packed))
+    measure_plain(encode, "limit: json", lambda: dumped(value).encode(), len(data))
+    measure_plain(decode, "limit: json", lambda: json.loads(data.decode()), len(data))
 
 
 async def main():
     for case in CASES:
         await measure(case)
-    await measure_kept()
-    measure_kept_json()
-    measure_json("hold to live, 1,000 notes, binary", NOTES)
-    measure_json("hold to live, 500 x 960 document, binary", DOCUMENT)
+    for name, text in (("1,000 notes", NOTES), ("500 x 960 document", DOCUMENT)):
+        measure_snapshot(name, text)
+        measure_json(f"hold to live, {name}, binary", text)
 
 
 asyncio.run(main())

@@ -52,18 +52,29 @@ def install_peers():
 
 def programs(batches, peers):
     """(runtime, command) of all that takes part in a round."""
-    node = ("node", "--expose-gc", BENCH / "node.mjs", WORK, batches)
-    for name in baseline.PROGRAMS:
+    for name in (*baseline.PROGRAMS, "kept"):
         yield "c", (WORK / name, WORK, batches)
-    yield "node", (*node, "addon")
-    yield "wasm", (*node, "wasm")
-    yield "python", (sys.executable, BENCH / "python.py", WORK, batches)
+    for script in ("node", "frames", "kept"):
+        node = ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches)
+        yield "node", (*node, "addon")
+        yield "wasm", (*node, "wasm")
+    for script in ("python", "frames", "kept"):
+        yield "python", (sys.executable, BENCH / f"{script}.py", WORK, batches)
     if peers:
         if (WORK / "limit").exists():
             yield "c", (WORK / "limit", WORK, batches)
         for peer in PEERS:
             yield "node", ("node", BENCH / "peers" / f"{peer}.mjs", WORK, batches)
         yield "python", (VENV / "bin" / "python", BENCH / "peers" / "crdt.py", WORK, batches)
+
+
+def sizes(peers):
+    """(runtime, command) of what counts bytes, which are the same in every round."""
+    yield "c", (WORK / "wire", WORK)
+    yield "c", (WORK / "edits", WORK)
+    if peers:
+        yield "node", ("node", BENCH / "peers" / "edits.mjs", WORK)
+        yield "python", (VENV / "bin" / "python", BENCH / "peers" / "edits.py", WORK)
 
 
 def label(command):
@@ -102,7 +113,7 @@ class Report:
             "runtime": runtime,
             "system": row["system"],
             "version": row.get("version") or (self.version if row["system"] == "chordal" else None),
-            "payload": cases.words(row["case"])[0],
+            "payload": cases.payload(row["case"]),
             "unit": row["unit"],
             "direction": "less",
             "median": round(statistics.median(samples), 3),
@@ -127,8 +138,9 @@ def measure(rounds, batches, full):
     if full:
         for case, count in baseline.counts().items():
             report.rows[case, "c", "chordal"]["instructions"] = count
-    for row in rows_of((WORK / "wire", WORK)):
-        report.add("c", row)
+    for runtime, command in sizes(full):
+        for row in rows_of(command):
+            report.add(runtime, row)
     for row in figures.rows():
         report.add(None, row)
     return report.entries()

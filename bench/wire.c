@@ -142,14 +142,21 @@ static void reconnect_rows(world *w, uint32_t codec) {
     row("hold again in a new run", codec, sum(UP, "hold"), inside(w, codec, "{\"board\":\"00000\"}"));
 }
 
+static void snapshot_row(world *w, uint32_t codec, const char *name, int board, const uint8_t *payload) {
+    get_object(w, board, payload);
+    logged = 0;
+    hold(w, board);
+    exchange(w, codec, 0);
+    row(name, codec, sum(DOWN, "bound"), inside(w, codec, (const char *)payload));
+}
+
 static void measure(uint32_t codec) {
     world w;
     open_world(&w, codec);
-    get_object(&w, 0, payload_notes);
-    logged = 0;
-    hold(&w, 0);
+    snapshot_row(&w, codec, "snapshot of 500 x 960 document", 1, payload_document);
+    chordal_release(w.consumer, w.reference);
     exchange(&w, codec, 0);
-    row("snapshot of 1,000 notes", codec, sum(DOWN, "bound"), inside(&w, codec, (const char *)payload_notes));
+    snapshot_row(&w, codec, "snapshot of 1,000 notes", 0, payload_notes);
     OK(chordal_watch_open(w.consumer, w.reference, 0, 0, &w.watch, NULL));
     state_row(&w, codec, "streamed token", append_token, NULL);
     state_row(&w, codec, "removed item", remove_item, NULL);

@@ -13,7 +13,12 @@
     "{\"name\":\"notes\",\"params\":[\"board\"],\"members\":[{\"name\":\"list\",\"kind\":\"document\",\"initial\":"    \
     "{\"entries\":[]}},{\"name\":\"ping\",\"kind\":\"method\"}]}"
 
+#define COUNTED                                                                                                        \
+    "{\"name\":\"counted\",\"params\":[\"board\"],\"members\":[{\"name\":\"list\",\"kind\":\"document\",\"initial\":"  \
+    "{\"entries\":[]}},{\"name\":\"count\",\"kind\":\"derive\",\"from\":[\"list\"]}]}"
+
 typedef struct world {
+    const char *type;                  /* of its objects; NULL: notes */
     chordal_host *provider, *consumer; /* the same one when there is no link */
     chordal_id link_p, link_c, object, reference, watch, call;
     size_t frames, results, dials;
@@ -52,6 +57,13 @@ static inline void read_payloads(const char *folder) {
     payload_item = read_file(folder, "item.json");
 }
 
+/* The derive's value is another one each time. */
+static inline void compute(chordal_host *host, const chordal_event_COMPUTE *event) {
+    static uint8_t number;
+    number = (uint8_t)((number + 1) & 127);
+    OK(chordal_compute_answer(host, event->compute, CHORDAL_FORMAT_PACKED, &number, 1, NULL));
+}
+
 static inline void handle(world *w, chordal_host *host, const chordal_record *r) {
     const chordal_event_CALL *call = (const void *)r;
     const chordal_event_FRAME *frame = (const void *)r;
@@ -62,6 +74,9 @@ static inline void handle(world *w, chordal_host *host, const chordal_record *r)
         break;
     case CHORDAL_EVENT_RESULT:
         w->results++;
+        break;
+    case CHORDAL_EVENT_COMPUTE:
+        compute(host, (const void *)r);
         break;
     case CHORDAL_EVENT_LINK:
         if (link->state == CHORDAL_LINK_DIAL) w->dials++;
@@ -102,14 +117,11 @@ static inline void open_provider(world *w) {
     chordal_id type;
     OK(chordal_host_open(NULL, &w->provider, NULL));
     OK(chordal_type_provide(w->provider, (const uint8_t *)TYPE, strlen(TYPE), &type, NULL));
+    OK(chordal_type_provide(w->provider, (const uint8_t *)COUNTED, strlen(COUNTED), &type, NULL));
 }
 
-/* Codec 0: no link. */
-static inline void open_world(world *w, uint32_t codec) {
-    memset(w, 0, sizeof *w);
-    open_provider(w);
-    w->consumer = w->provider;
-    if (!codec) return;
+/* Another host, linked with the provider. */
+static inline void open_consumer(world *w, uint32_t codec) {
     OK(chordal_host_open(NULL, &w->consumer, NULL));
     OK(chordal_link_open(w->provider, 0, &w->link_p, NULL));
     OK(chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT, &w->link_c, NULL));
@@ -117,9 +129,21 @@ static inline void open_world(world *w, uint32_t codec) {
     OK(chordal_link_up(w->consumer, w->link_c, codec, 0, NULL));
 }
 
+/* Codec 0: no link. */
+static inline void open_world(world *w, uint32_t codec) {
+    memset(w, 0, sizeof *w);
+    open_provider(w);
+    w->consumer = w->provider;
+    if (codec) open_consumer(w, codec);
+}
+
 static inline void close_world(world *w) {
     if (w->consumer != w->provider) chordal_host_forget(w->consumer);
     chordal_host_forget(w->provider);
+}
+
+static inline const char *type_of(const world *w) {
+    return w->type ? w->type : "notes";
 }
 
 static inline size_t params_of(char *params, size_t len, int board) {
@@ -131,7 +155,8 @@ static inline void get_object(world *w, int board, const uint8_t *json) {
     size_t len = params_of(params, sizeof params, board);
     chordal_transaction *t;
     chordal_id ticket;
-    OK(chordal_object_get(w->provider, "notes", 5, CHORDAL_FORMAT_JSON, (uint8_t *)params, len, &w->object, NULL));
+    OK(chordal_object_get(w->provider, type_of(w), strlen(type_of(w)), CHORDAL_FORMAT_JSON, (uint8_t *)params, len,
+                          &w->object, NULL));
     OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
     OK(chordal_transaction_set_json(t, w->object, 0, "", (const char *)json, NULL));
     OK(chordal_transaction_commit(t, &ticket, NULL));
@@ -141,8 +166,8 @@ static inline void get_object(world *w, int board, const uint8_t *json) {
 static inline void hold(world *w, int board) {
     char params[32];
     size_t len = params_of(params, sizeof params, board);
-    OK(chordal_reference_get(w->consumer, w->link_c, "notes", 5, 0, 0, CHORDAL_FORMAT_JSON, (uint8_t *)params, len,
-                             &w->reference, NULL));
+    OK(chordal_reference_get(w->consumer, w->link_c, type_of(w), strlen(type_of(w)), 0, 0, CHORDAL_FORMAT_JSON,
+                             (uint8_t *)params, len, &w->reference, NULL));
 }
 
 /* ---- what is done to the notes ---- */
