@@ -35,12 +35,12 @@ CASES = {
         "a reference to an object of the same host, which is made for it and goes with it",
         ALL,
     ),
-    "call round trip, 1 MiB of bytes": ("1 MiB of bytes as the argument", "the same", ALL),
     "call round trip": (
         "one argument of 4 characters",
         "a method called over a memory link until its result is handled",
         ALL,
     ),
+    "call round trip, 1 MiB of bytes": ("1 MiB of bytes as the argument", "the same", ALL),
     "streamed reply, 2,000 tokens": (
         f"4 characters appended to the last of {NOTES}",
         "one token of 2,000 that follow each other, each a commit in a turn of its own, until the replica has them all",

@@ -1,10 +1,11 @@
-"""The page of the report: docs/benchmarks.md, with two plots beside it."""
+"""The page of the report: docs/benchmarks.md, with plots beside it."""
 
-import html
 import pathlib
 
 import cases
+import plots
 import ratios
+from aims import Aims
 from cells import LABELS, cell, number, table
 
 TEMPLATE = pathlib.Path(__file__).with_name("page.md")
@@ -45,12 +46,14 @@ class Page:
                 columns = [
                     counts.get("processor"),
                     entry["bytes"],
+                    counts.get("messages"),
                     entry["instructions"],
                     counts.get("entries"),
                     counts.get("allocations"),
                 ]
                 rows.append([self.who(entry), cell(entry), *map(number, columns)])
-            yield from table(["", "µs", "processor", "bytes", "instructions", "entries", "allocations"], rows)
+            head = ["", "µs", "processor", "bytes", "messages", "instructions", "entries", "allocations"]
+            yield from table(head, rows)
 
     def values(self):
         rows = []
@@ -58,8 +61,10 @@ class Page:
         for entry in sorted(self.find("value"), key=lambda entry: names.index(entry["case"])):
             name = entry["case"].removeprefix("value, ")
             who = "" if entry["system"] == "chordal" else self.who(entry)
-            rows.append([name, who, cell(entry), number(entry["instructions"])])
-        yield from table(["", "", "µs", "instructions"], rows)
+            counts = entry["counts"] or {}
+            told = [entry["instructions"], counts.get("allocations"), counts.get("allocated")]
+            rows.append([name, who, cell(entry), *map(number, told)])
+        yield from table(["", "", "µs", "instructions", "allocations", "bytes allocated"], rows)
 
     def beside(self):
         head = ["", "", "ours, µs", "best peer, µs", "ratio", "our bytes", "fewest bytes of a peer"]
@@ -69,12 +74,79 @@ class Page:
         yield from table(["", "", "ours, µs", "limit", "its µs", "ratio"], ratios.limit_rows(self.entries))
 
     def memory(self):
+        for case in dict.fromkeys(entry["case"] for entry in self.find("bytes kept")):
+            yield f"**{case}** ({cases.payload(case)})\n"
+            rows = []
+            for entry in self.ordered(e for e in self.find("bytes kept") if e["case"] == case):
+                counts = dict(entry["counts"] or {})
+                parts = [counts.pop(name, None) for name in ("core", "native", "provider")]
+                others = ", ".join(f"{name} {number(value)}" for name, value in counts.items())
+                rows.append([self.who(entry), number(entry["median"]), *map(number, parts), others])
+            yield from table(
+                ["", "bytes", "of them in the core", "native", "and at the provider, for the hold", ""], rows
+            )
+
+    def growth(self):
         rows = []
-        for entry in self.ordered(self.find("bytes kept")):
-            counts = entry["counts"] or {}
-            parts = [counts.get(name) for name in ("core", "native", "provider")]
-            rows.append([self.who(entry), number(entry["median"]), *map(number, parts)])
-        yield from table(["", "bytes", "of them in the core", "native", "and at the provider, for the hold"], rows)
+        for entry in self.find("growth"):
+            _, name, size = entry["case"].split(", ", 2)
+            counts = entry["counts"]
+            told = [entry["instructions"], counts["allocations"], counts["allocated"]]
+            rows.append([name, size, cell(entry), *map(number, told)])
+        yield from table(["", "size", "µs", "instructions", "allocations", "bytes allocated"], rows)
+
+    def parsed(self):
+        rows = []
+        for entry in self.find("memory of a parsed document"):
+            counts = entry["counts"]
+            told = [entry["bytes"], counts["nodes"], entry["median"], counts["aim"]]
+            share = f"{entry['median'] / counts['aim']:.2f}"
+            rows.append([cases.payload(entry["case"]), *map(number, told), share])
+        yield from table(["", "bytes of JSON", "values", "bytes in memory", "1.3 text + 16 values", "of it"], rows)
+
+    def frames(self):
+        """A table for each runtime: time, and bytes of the language's heap."""
+        ways = ("shared", "in place", "ops alone")
+        for runtime, label in LABELS.items():
+            found = {entry["case"]: entry for entry in self.find("frame", runtime=runtime)}
+            rows = []
+            for payload in dict.fromkeys(case.removeprefix("frame, ").rsplit(", ", 1)[0] for case in found):
+                entries = [found[f"frame, {payload}, {way}"] for way in ways]
+                told = [text for e in entries for text in (number(e["median"]), number(e["counts"]["heap"]))]
+                rows.append([payload, *told])
+            if rows:
+                yield f"**{label}**\n"
+                yield from table(["", *(f"{way}, {unit}" for way in ways for unit in ("µs", "bytes"))], rows)
+
+    def messages(self):
+        rows = []
+        for entry in self.find("message encode"):
+            name = entry["case"].removeprefix("message encode, ")
+            decoded = next(self.find(f"message decode, {name}"))
+            told = [entry["bytes"], entry["counts"]["kept"]]
+            for one in (entry, decoded):
+                told += [one["median"], one["instructions"], one["counts"]["allocations"]]
+            rows.append([name, *map(number, told)])
+        ways = [f"{way}: {what}" for way in ("encode", "decode") for what in ("µs", "instructions", "allocations")]
+        yield from table(["message", "bytes", "kept while it waits", *ways], rows)
+
+    def deltas(self, by_value):
+        entries = [e for e in self.find("delta size") if e["case"].endswith(", by value") == by_value]
+        systems = dict.fromkeys(entry["system"] for entry in entries)
+        versions = {entry["system"]: entry["version"] for entry in entries}
+        head = [f"{system} {versions[system]}" if system != "chordal" else "ours" for system in systems]
+        rows = []
+        for case in dict.fromkeys(entry["case"] for entry in entries):
+            told = {entry["system"]: number(entry["bytes"]) for entry in entries if entry["case"] == case}
+            name = case.removeprefix("delta size, ").removesuffix(", by value")
+            rows.append([name, *(told.get(system, "-") for system in systems)])
+        yield from table(["", *head], rows)
+
+    def drafted(self):
+        return self.deltas(False)
+
+    def assigned(self):
+        return self.deltas(True)
 
     def sizes(self):
         rows = []
@@ -99,75 +171,12 @@ class Page:
             yield f"* {start}: {timed}"
 
     def text(self, versions):
-        names = "timed beside limits times values memory sizes code".split()
-        parts = {name: "\n".join(getattr(self, name)()) for name in names}
-        return TEMPLATE.read_text().format(**parts, **versions)
-
-
-# ---- plots ----
-
-BAR, LEFT, WIDTH = 20, 400, 900
-CUT = 4  # times the longest of ours in a group
-COLOURS = {"chordal": "#3566a8", "limit": "#b8b8b8", "peer": "#c8813a"}
-
-
-def colour(system):
-    return COLOURS["chordal" if system == "chordal" else "limit" if system.startswith("limit") else "peer"]
-
-
-def svg(height, body):
-    style = "font:13px sans-serif;background:#fff"
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" style="{style}">'
-    yield f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
-    yield from body
-    yield "</svg>\n"
-
-
-def bar(top, label, share, fill, note):
-    width = max(1, round((WIDTH - LEFT - 100) * share))
-    yield f'<text x="{LEFT - 8}" y="{top + 14}" text-anchor="end">{html.escape(label)}</text>'
-    yield f'<rect x="{LEFT}" y="{top + 2}" width="{width}" height="{BAR - 5}" fill="{fill}"/>'
-    yield f'<text x="{LEFT + width + 6}" y="{top + 14}" fill="#555">{html.escape(note)}</text>'
-
-
-def groups_plot(groups):
-    """(title, [(label, value, colour, note)]): bars from the left, each group with its own scale; what is several
-    times the longest of ours is cut, so that the others are seen."""
-    top, body = 8, []
-    for title, bars in groups:
-        body.append(f'<text x="{LEFT}" y="{top + 15}" font-weight="bold">{html.escape(title)}</text>')
-        top += 24
-        ours = max(value for _, value, fill, _ in bars if fill == COLOURS["chordal"])
-        most = min(max(value for _, value, _, _ in bars), CUT * ours)
-        for label, value, fill, note in bars:
-            body += bar(top, label, min(1, value / most), fill, note if value <= most else f"{note}, cut")
-            top += BAR
-        top += 12
-    return "\n".join(svg(top, body))
-
-
-def time_plot(page):
-    wanted = ["call round trip, binary", "commit to frame, token appended, binary", "hold to live, 1,000 notes, binary"]
-    for case in wanted:
-        found = page.ordered([entry for entry in page.find(case, "us") if entry["case"] == case])
-        bars = [(page.who(e), e["median"], colour(e["system"]), f"{number(e['median'])} µs") for e in found]
-        yield case, bars
-
-
-def bytes_plot(page):
-    for codec in ("binary", "text"):
-        bars = []
-        for entry in page.find("wire size"):
-            name, budget = entry["case"].removeprefix("wire size, "), entry["counts"]["budget"]
-            if not name.endswith(codec) or budget is None or budget > 1000:
-                continue
-            bars.append((name, entry["median"], COLOURS["chordal"], f"{number(entry['median'])} of {budget}"))
-        if bars:
-            yield f"bytes of a message, {codec}", bars
+        names = "timed beside limits times values growth parsed frames messages drafted assigned memory sizes code"
+        parts = {name: "\n".join(getattr(self, name)()) for name in names.split()}
+        return TEMPLATE.read_text().format(**parts, **Aims(self.entries).stands(), **versions)
 
 
 def write(entries, folder, versions):
     page = Page(entries)
-    (folder / "benchmarks-time.svg").write_text(groups_plot(time_plot(page)))
-    (folder / "benchmarks-bytes.svg").write_text(groups_plot(bytes_plot(page)))
+    plots.write(page, folder)
     (folder / "benchmarks.md").write_text(page.text(versions))

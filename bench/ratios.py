@@ -9,7 +9,8 @@ OURS = re.compile("chordal$|limit")
 # Runtimes of ours, and whose peers they are beside.
 BESIDE = {"c": "node", "node": "node", "wasm": "node", "python": "python"}
 CHANGES = ["token appended", "changed field", "appended item", "removed item"]
-BINARY = [f"commit to frame, {change}, binary" for change in CHANGES] + ["call round trip, binary"]
+WAYS = ["delta to replica", "commit to frame"]  # of ours; the peers have one
+CALL = "call round trip, binary"
 SNAPSHOT = ["snapshot encode, 1,000 notes", "snapshot decode, 1,000 notes"]
 HOLD = "hold to live, 1,000 notes, binary"
 
@@ -23,6 +24,7 @@ LIMITS = [
     ("c", "value, snapshot read, notes", ["value, json read, notes"], "limit: yyjson"),
     ("c", "value, write 500 KB string", ["value, write 500 KB string"], "limit: memcpy"),
     *(("node", case, [case], "limit: JSON") for case in SNAPSHOT),
+    *(("python", case, [case], "limit: json") for case in SNAPSHOT),
     ("node", HOLD, SNAPSHOT, "limit: JSON"),
 ]
 
@@ -32,27 +34,37 @@ def found(entries, case, runtime, system):
 
 
 def peers(entries, case, runtime):
+    """Those that do the same; a change made, sent and applied is one case for them, by whatever way of ours."""
+    change = next((way for way in WAYS if case.startswith(way)), None)
+    same = {f"{way}{case.removeprefix(change)}" for way in WAYS} if change else {case}
     for entry in entries:
-        if (entry["case"], entry["runtime"]) == (case, runtime) and not OURS.match(entry["system"]):
+        if entry["case"] in same and entry["runtime"] == runtime and not OURS.match(entry["system"]):
             yield entry
 
 
-def peer_rows(entries):
-    for case in BINARY + SNAPSHOT:
+def compared(entries):
+    """(case, runtime, ours, the fastest peer, the one with the fewest bytes)."""
+    changes = [f"{way}, {change}, binary" for way in WAYS for change in CHANGES]
+    for case in [*changes, CALL, *SNAPSHOT]:
         for runtime, other in BESIDE.items():
             ours, others = found(entries, case, runtime, "chordal"), list(peers(entries, case, other))
             if ours and others:
                 best = min(others, key=lambda peer: peer["median"])
                 least = min(others, key=lambda peer: peer["bytes"])
-                yield [
-                    case.removesuffix(", binary"),
-                    LABELS[runtime],
-                    number(ours["median"]),
-                    f"{number(best['median'])} ({best['system']})",
-                    f"{ours['median'] / best['median']:.2f}",
-                    number(ours["bytes"]),
-                    f"{number(least['bytes'])} ({least['system']})",
-                ]
+                yield case.removesuffix(", binary"), runtime, ours, best, least
+
+
+def peer_rows(entries):
+    for case, runtime, ours, best, least in compared(entries):
+        yield [
+            case,
+            LABELS[runtime],
+            number(ours["median"]),
+            f"{number(best['median'])} ({best['system']})",
+            f"{ours['median'] / best['median']:.2f}",
+            number(ours["bytes"]),
+            f"{number(least['bytes'])} ({least['system']})",
+        ]
 
 
 def limit_rows(entries):

@@ -41,8 +41,19 @@ export function hasKey(object: object, key: string): boolean {
 /** The same container once more, with the same members. */
 export function copyContainer<T extends Container>(container: T): T {
     if (Array.isArray(container)) return container.slice() as T;
-    const copy = { ...container };
-    return copy as T; // a spread copies an own __proto__ as one
+    const keys = Object.keys(container);
+    if (keys.length > MANY) return copyMany(container, keys) as T;
+    return { ...container }; // a spread copies an own __proto__ as one
+}
+
+/** Keys beyond which V8 makes room anew for each few that a copy gets, until it takes the object for a table. */
+const MANY = 128;
+
+/** Without a prototype it is a table from the start, and `__proto__` a key like others. */
+function copyMany(object: Record<string, unknown>, keys: readonly string[]): object {
+    const copy: Record<string, unknown> = Object.create(null);
+    for (const key of keys) copy[key] = object[key];
+    return Object.setPrototypeOf(copy, Object.prototype);
 }
 
 function refuse(code: number, what: string): never {

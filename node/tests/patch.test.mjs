@@ -41,6 +41,25 @@ test("all ops", () => {
     assert.equal(before.entries[0].text, "a");
 });
 
+test("an object of many keys stays as it was, and its copy is like others", () => {
+    const many = JSON.parse(`{"__proto__": 1, ${Array.from({ length: 500 }, (_, i) => `"k${i}": [${i}]`).join()}}`);
+    const kept = JSON.stringify(many);
+    const ops = [
+        { op: "set", path: [0, "k7"], value: "seven" },
+        { op: "delete", path: [0, "k8"] },
+        { op: "set", path: [0, "constructor"], value: 9 },
+    ];
+    const [after] = applyOps([many], ops);
+    assert.equal(JSON.stringify(many), kept);
+    assert.equal(
+        JSON.stringify(after),
+        kept.replace("[7]", '"seven"').replace('"k8":[8],', "").replace(/}$/, ',"constructor":9}'),
+    );
+    assert.equal(Object.getPrototypeOf(after), Object.prototype);
+    assert.equal(after.k9, many.k9);
+    assert.equal(applyOps([after], [{ op: "set", path: [0, "k1"], value: 1 }])[0].k1, 1);
+});
+
 test("what did not change is shared", () => {
     const [after] = applyOps([before], [{ op: "append", path: [0, "entries", 1, "text"], text: "!" }]);
     assert.notEqual(after, before);

@@ -1,0 +1,126 @@
+"""Where each aim stands, by the report. The aims themselves, and what limits them, are words of the page (page.md)."""
+
+import ratios
+from cells import LABELS, number
+
+
+class Aims:
+    def __init__(self, entries):
+        self.entries = entries
+
+    def ours(self, case, runtime="c"):
+        return ratios.found(self.entries, case, runtime, "chordal")
+
+    def change(self, change, runtime):
+        """Ours by the way that is nearest to what peers do, and the peers."""
+        for way in ratios.WAYS:
+            case = f"{way}, {change}, binary"
+            if ours := self.ours(case, runtime):
+                return ours, list(ratios.peers(self.entries, case, ratios.BESIDE[runtime]))
+        return None, []
+
+    def against_best(self, changes, runtimes, names=None):
+        """Each change in each runtime: how many times the best peer's time, or that of the peers named."""
+        for runtime in runtimes:
+            told = []
+            for change in changes:
+                ours, peers = self.change(change, runtime)
+                peers = [peer for peer in peers if names is None or peer["system"] in names]
+                if ours and peers:
+                    best = min(peers, key=lambda peer: peer["median"])
+                    told.append(f"{change} {ours['median'] / best['median']:.2f} of {best['system']}")
+            if told:
+                yield f"{LABELS[runtime]}: {', '.join(told)}"
+
+    # ---- the aims ----
+
+    def token(self):
+        for name in ("token in place", "token committed"):
+            entry = self.ours(f"value, {name}")
+            if entry and entry["instructions"]:
+                yield f"{name}: {number(entry['instructions'])} instructions"
+
+    def field_and_removal(self):
+        return self.against_best(["changed field", "removed item"], ["node", "wasm"])
+
+    def python(self):
+        return self.against_best(ratios.CHANGES, ["python"])
+
+    def snapshot_c(self):
+        for way, part, read in (("encode", "snapshot write", "write"), ("decode", "snapshot read", "read")):
+            ours = self.ours(f"value, {part}, notes")
+            chord = ratios.found(self.entries, f"snapshot {way}, 1,000 notes", "node", "@earendil-works/chord")
+            yyjson = ratios.found(self.entries, f"value, json {read}, notes", "c", "limit: yyjson")
+            if ours and chord:
+                yield f"{way}: {chord['median'] / ours['median']:.1f} times faster than Chord v1"
+            if ours and yyjson:
+                yield f"{ours['median'] / yyjson['median']:.2f} of yyjson's {read}"
+
+    def snapshot_node(self):
+        for way, case in zip(("encode", "decode"), ratios.SNAPSHOT, strict=True):
+            ours, others = self.ours(case, "node"), list(ratios.peers(self.entries, case, "node"))
+            if ours and others:
+                best = min(others, key=lambda peer: peer["median"])
+                yield f"{way}: {ours['median'] / best['median']:.2f} of {best['system']}"
+
+    def bytes(self):
+        for change in ratios.CHANGES:
+            ours, peers = self.change(change, "node")
+            if ours and peers:
+                least = min(peers, key=lambda peer: peer["bytes"])
+                yield f"{change}: {number(ours['bytes'])}, {least['system']} {number(least['bytes'])}"
+        edits = [e for e in self.entries if e["case"].startswith("delta size") and e["system"] != "chordal"]
+        cases = list(dict.fromkeys(e["case"] for e in edits))
+        larger = [
+            case.removeprefix("delta size, ")
+            for case in cases
+            if self.ours(case)["bytes"] > min(e["bytes"] for e in edits if e["case"] == case)
+        ]
+        if cases:
+            yield f"of {len(cases)} edits, smallest in all but {', '.join(larger) or 'none'}"
+
+    def further_hold(self):
+        for runtime, label in LABELS.items():
+            if entry := self.ours("bytes kept per further hold, 1,000 notes", runtime):
+                yield f"{label}: {number(entry['median'])} B"
+        entry = self.ours("bytes kept per further hold, 1,000 notes")
+        if entry:
+            yield f"{number(entry['counts']['first on its link'])} B for the first on a link, in C"
+
+    def page_token(self):
+        return self.against_best(["token appended"], ["wasm"], ["yjs", "@automerge/automerge"])
+
+    def json(self):
+        for name in ratios.JSON:
+            ours, limit = (
+                self.ours(f"value, {name}"),
+                ratios.found(self.entries, f"value, {name}", "c", "limit: yyjson"),
+            )
+            if ours and limit:
+                yield f"{name.removeprefix('json ')}: {ours['median'] / limit['median']:.2f}"
+
+    def strings(self):
+        ours = self.ours("value, write 500 KB string")
+        limit = ratios.found(self.entries, "value, write 500 KB string", "c", "limit: memcpy")
+        if ours and limit:
+            yield f"{ours['median'] / limit['median']:.2f}"
+
+    def growth(self):
+        ops = dict.fromkeys(e["case"].split(", ")[1] for e in self.entries if e["case"].startswith("growth"))
+        for op in ops:
+            rows = [e for e in self.entries if e["case"].startswith(f"growth, {op}, ")]
+            allocations = [number(e["counts"]["allocations"]) for e in (rows[0], rows[-1])]
+            sizes = [e["case"].split(", ", 2)[2] for e in (rows[0], rows[-1])]
+            yield f"{op}: {allocations[0]} allocations at {sizes[0]}, {allocations[1]} at {sizes[1]}"
+
+    def memory(self):
+        for entry in self.entries:
+            if entry["case"].startswith("memory of a parsed document"):
+                name = entry["case"].split(", ", 1)[1]
+                yield f"{name}: {entry['median'] / entry['counts']['aim']:.2f} of it"
+
+    def stands(self):
+        """Where each stands, by its name."""
+        names = [name for name in vars(Aims) if not name.startswith("_")]
+        names = [name for name in names if name not in ("ours", "change", "against_best", "stands")]
+        return {f"aim_{name}": "; ".join(getattr(self, name)()) or "not measured" for name in names}
