@@ -136,6 +136,7 @@ static chordal_counters counters(const world *w) {
     if (w->consumer == w->provider) return both;
     OK(chordal_host_counters(w->consumer, &other, sizeof other));
     both.messages_out += other.messages_out;
+    both.changes_encoded += other.changes_encoded;
     both.bytes_out += other.bytes_out;
     both.allocations += other.allocations;
     both.entries += other.entries;
@@ -164,8 +165,10 @@ static void prepare(world *w, const bench_case *c) {
 }
 
 static void print_counts(const chordal_counters *before, const chordal_counters *after, double n) {
-    printf(", \"bytes\": %.1f, \"counts\": {\"messages\": %.2f, \"allocations\": %.2f, \"entries\": %.2f}}\n",
+    printf(", \"bytes\": %.1f, \"counts\": {\"messages\": %.2f, \"encodes\": %.2f, \"allocations\": %.2f, \"entries\": "
+           "%.2f}}\n",
            (double)(after->bytes_out - before->bytes_out) / n, (double)(after->messages_out - before->messages_out) / n,
+           (double)(after->changes_encoded - before->changes_encoded) / n,
            (double)(after->allocations - before->allocations) / n, (double)(after->entries - before->entries) / n);
     fflush(stdout);
 }

@@ -39,7 +39,7 @@ async function measureKeptJson() {
     if (values.some((value) => value.entries.length !== 1000)) throw new Error("not kept");
 }
 
-/** One object, held by more hosts: what the provider keeps for a hold. All links are there before, and held something. */
+/** One object, held by more hosts: what the provider keeps for a hold. All links were there, and held something. */
 async function measureFurther() {
     const world = await openWorld(true, text.notes);
     await provide(world, 1, text.notes);

@@ -143,7 +143,12 @@ async function measure(name, { linked, payload, of, batch, watched, held = true,
         samples,
         processor,
         bytes: per("bytes_out"),
-        counts: { messages: per("messages_out"), allocations: per("allocations"), entries: per("entries") },
+        counts: {
+            messages: per("messages_out"),
+            encodes: per("changes_encoded"),
+            allocations: per("allocations"),
+            entries: per("entries"),
+        },
     });
     await closeWorld(world);
 }

@@ -47,12 +47,13 @@ class Page:
                     counts.get("processor"),
                     entry["bytes"],
                     counts.get("messages"),
+                    counts.get("encodes"),
                     entry["instructions"],
                     counts.get("entries"),
                     counts.get("allocations"),
                 ]
                 rows.append([self.who(entry), cell(entry), *map(number, columns)])
-            head = ["", "µs", "processor", "bytes", "messages", "instructions", "entries", "allocations"]
+            head = ["", "µs", "processor", "bytes", "messages", "encodes", "instructions", "entries", "allocations"]
             yield from table(head, rows)
 
     def values(self):

@@ -176,7 +176,8 @@ async def measure(case):
             await case.restore(world, case.batch)
         await asyncio.sleep(0)
     per = {name: round((after[name] - before[name]) / case.batch, 2) for name in before}
-    counts = {"messages": per["messages_out"], "allocations": per["allocations"], "entries": per["entries"]}
+    names = {"messages": "messages_out", "encodes": "changes_encoded"}
+    counts = {name: per[names.get(name, name)] for name in ("messages", "encodes", "allocations", "entries")}
     row = {"case": case.name, "unit": "us", "samples": samples, "processor": processor}
     report(**row, bytes=per["bytes_out"], counts=counts)
     await world.close()

@@ -1,5 +1,5 @@
-// How large the peers' deltas of the edits are, as the bytes that one end sends and the other applies: drafted, each with
-// its own types and calls, and where the peer can, by value: the document assigned anew, or compared.
+// How large the peers' deltas of the edits are, as the bytes that one end sends and the other applies: drafted, each
+// with its own types and calls, and where the peer can, by value: the document assigned anew, or compared.
 // node bench/peers/edits.mjs FOLDER: a JSON object a line. FOLDER has edits.json.
 
 import { readFileSync } from "node:fs";

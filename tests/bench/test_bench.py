@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "bench"
 sys.path.insert(0, str(ROOT / "bench"))
 import cases  # noqa: E402
+import edits  # noqa: E402
 
 KEYS = "case runtime system version payload unit direction median min max bytes instructions counts".split()
 
@@ -28,5 +30,17 @@ def test_one_round():
             assert entry["bytes"] > 0 and entry["counts"]["entries"] > 0, case
     for name in cases.BUDGETS:
         assert {f"wire size, {name}, {codec}" for codec in ("binary", "text")} <= {case for case, _ in ours}, name
+    for op in ("append 6 to a string", "push to an array", "splice in an array", "set a key of an object"):
+        for size in ("1,000", "10,000", "100,000"):
+            assert ours[f"growth, {op}, {size}", "c"]["counts"]["allocations"] > 0
+    for runtime in ("node", "wasm", "python"):
+        for payload in ("list of 100", "list of 100,000", "object of 10,000"):
+            ways = {way: ours[f"frame, {payload}, {way}", runtime] for way in ("shared", "in place", "ops alone")}
+            assert all(entry["counts"]["heap"] > 0 for entry in ways.values())
+        assert ours["frame, list of 100,000, shared", runtime]["counts"]["heap"] > 700_000
+        assert ours["frame, list of 100,000, in place", runtime]["counts"]["heap"] < 100_000
+    assert sum(case.startswith("delta size") for case, _ in ours) == 2 * len(list(edits.edits()))
     page = (WORK / "benchmarks.md").read_text()
+    plotted = re.findall(r"\((benchmarks-\w+\.svg)\)", page)
+    assert len(plotted) == 5 and all((WORK / name).read_text().startswith("<svg") for name in plotted)
     assert all(case in page for case, _ in ours if case.startswith("commit")) and "{" not in page
