@@ -13,40 +13,22 @@ typedef struct frame {
     size_t start, first_key; /* on the stacks */
     chordal__node *shape;    /* owned, may be NULL: expected, in the end that of the object */
     uint32_t agreed;         /* keys, while another frame is the top */
-    uint16_t lodging;        /* bytes of the strings that wait; more than LODGED_MAX: none may */
+    uint16_t lodging;        /* bytes of the strings that wait; more than CHORDAL__LODGED_MAX: none may */
     uint8_t mode;
 } frame;
 
-/* What waits: a node, or a short string in the input. */
-typedef struct item {
-    union {
-        chordal__node *node;
-        const uint8_t *text;
-    } is;
-    uint32_t len, units; /* len NODE: a node */
-} item;
-#define NODE UINT32_MAX
-
-#define WAIT_MAX 256    /* bytes of a string that waits */
-#define LODGED_MAX 1024 /* bytes of strings that are laid beside their container */
 #define BY_DEPTH 16
 #define BY_KEYS 32
 
-/* A stack. It begins in the builder itself: small values ask for no memory but their own. */
-typedef struct row {
-    void *items;
-    size_t count, capacity, item_size;
-} row;
-
 typedef struct builder {
     chordal__sink sink;
-    row values, frames, keys;
-    frame *top;           /* NULL: none is open */
-    chordal__arena arena; /* keys that do not lie in the input */
+    chordal__row frames, keys; /* the values are the sink's */
+    frame *top;                /* NULL: none is open */
+    chordal__arena arena;      /* keys that do not lie in the input */
     chordal__lodging lodging;
     bool has_shapes;
     chordal__node *by_depth[BY_DEPTH], *by_keys[BY_KEYS];
-    item first_values[64];
+    chordal__item first_values[64];
     frame first_frames[8];
     chordal__key first_keys[16];
 } builder;
@@ -57,12 +39,12 @@ static builder *builder_of(chordal__sink *sink) {
 
 /* ---- stacks ---- */
 
-static void *first_of(builder *build, const row *stack) {
-    if (stack == &build->values) return build->first_values;
+static void *first_of(builder *build, const chordal__row *stack) {
+    if (stack == &build->sink.values) return build->first_values;
     return stack == &build->frames ? (void *)build->first_frames : (void *)build->first_keys;
 }
 
-static CHORDAL__ASIDE bool grow(builder *build, row *stack) {
+static CHORDAL__ASIDE bool grow(builder *build, chordal__row *stack) {
     size_t size = stack->capacity * stack->item_size;
     void *items = NULL, *first = first_of(build, stack);
     if (size > PTRDIFF_MAX / 2) return false;
@@ -78,12 +60,12 @@ static CHORDAL__ASIDE bool grow(builder *build, row *stack) {
     return true;
 }
 
-static inline bool make_room(builder *build, row *stack) {
+static inline bool make_room(builder *build, chordal__row *stack) {
     return stack->count < stack->capacity || grow(build, stack);
 }
 
-static item *values_of(builder *build) {
-    return build->values.items;
+static chordal__item *values_of(builder *build) {
+    return build->sink.values.items;
 }
 
 /* Tell the reader which keys come if the object is like the one before. */
@@ -92,13 +74,14 @@ static void expect(builder *build, uint32_t agreed) {
     const chordal__shape *shape = top && top->mode == SHAPED ? chordal__shape_of(top->shape) : NULL;
     build->sink.shape = shape && shape->head.extent ? shape : NULL;
     build->sink.agreed = agreed;
+    if (!CHORDAL__SMALL) build->sink.lodging = top ? &build->top->lodging : NULL;
 }
 
 /* ---- values ---- */
 
 static inline int push(builder *build, chordal__node *node) {
-    if (node && make_room(build, &build->values)) {
-        values_of(build)[build->values.count++] = (item){.is.node = node, .len = NODE};
+    if (node && make_room(build, &build->sink.values)) {
+        values_of(build)[build->sink.values.count++] = (chordal__item){.is.node = node, .len = CHORDAL__IS_NODE};
         return 0;
     }
     chordal__node_unref(build->sink.memory, node);
@@ -108,66 +91,64 @@ static inline int push(builder *build, chordal__node *node) {
 static int put_value(builder *build, chordal__node *node) {
     const frame *top = build->top;
     if (!node || !top || top->mode != ENTRIES) return push(build, node);
-    chordal__entry_of(values_of(build)[build->values.count - 1].is.node)->value = node;
+    chordal__entry_of(values_of(build)[build->sink.values.count - 1].is.node)->value = node;
     return 0;
-}
-
-static size_t lodger_size(size_t len) {
-    return (offsetof(chordal__text, data) + len + 3) & ~(size_t)3;
 }
 
 static CHORDAL__ASIDE int put_other_string(builder *build, const uint8_t *utf8, size_t len, unsigned flags) {
     frame *top = build->top;
     size_t units = flags & CHORDAL__ASCII ? len : (size_t)chordal__utf_units(utf8, len);
-    if (!(flags & CHORDAL__STABLE) || len > WAIT_MAX || !top || top->lodging + lodger_size(len) > LODGED_MAX)
+    if (!(flags & CHORDAL__STABLE) || len > CHORDAL__WAIT_MAX || !top ||
+        top->lodging + chordal__lodger_size(len) > CHORDAL__LODGED_MAX)
         return put_value(build, chordal__string_new(build->sink.memory, utf8, len, units));
-    if (!make_room(build, &build->values)) return CHORDAL_E_NOMEM;
-    top->lodging = (uint16_t)(top->lodging + lodger_size(len));
-    values_of(build)[build->values.count++] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)units};
+    if (!make_room(build, &build->sink.values)) return CHORDAL_E_NOMEM;
+    top->lodging = (uint16_t)(top->lodging + chordal__lodger_size(len));
+    values_of(build)[build->sink.values.count++] = (chordal__item){{.text = utf8}, (uint32_t)len, (uint32_t)units};
     return 0;
 }
 
 static int put_string(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags) {
     builder *build = builder_of(sink);
     frame *top = build->top;
-    size_t count = build->values.count, lodging = lodger_size(len);
-    if (CHORDAL__SMALL || flags != (CHORDAL__STABLE | CHORDAL__ASCII) || len > WAIT_MAX || !top ||
-        count == build->values.capacity || (lodging += top->lodging) > LODGED_MAX)
+    size_t count = build->sink.values.count, lodging = chordal__lodger_size(len);
+    if (CHORDAL__SMALL || flags != (CHORDAL__STABLE | CHORDAL__ASCII) || len > CHORDAL__WAIT_MAX || !top ||
+        count == build->sink.values.capacity || (lodging += top->lodging) > CHORDAL__LODGED_MAX)
         return put_other_string(build, utf8, len, flags);
     top->lodging = (uint16_t)lodging;
-    values_of(build)[count] = (item){{.text = utf8}, (uint32_t)len, (uint32_t)len};
-    build->values.count = count + 1;
+    values_of(build)[count] = (chordal__item){{.text = utf8}, (uint32_t)len, (uint32_t)len};
+    build->sink.values.count = count + 1;
     return 0;
 }
 
-/* Lay a text down at `at` in the open lodge. */
-static inline chordal__node *lodge_text(chordal__lodge *lodge, uint8_t *at, const item *from) {
+/* Lay a text down at `at` in the open lodge, whose `live` the caller adds to. */
+static inline chordal__node *lodge_text(const chordal__lodge *lodge, uint8_t *at, const chordal__item *from) {
     chordal__text *made = (chordal__text *)(void *)at;
     chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__LODGED, chordal__lodge_place(lodge, at));
     made->bytes = (uint16_t)from->len;
     made->units = (uint16_t)from->units;
     chordal__copy_bytes(made->data, from->is.text, from->len);
-    lodge->live++;
     return &made->head;
 }
 
 /* Make nodes of the strings that wait on the stack from `start` on. */
 static bool end_waiting(builder *build, size_t start) {
-    item *values = values_of(build);
-    for (size_t i = start; i < build->values.count; i++) {
-        if (values[i].len == NODE) continue;
-        uint8_t *at = chordal__lodge_take(&build->lodging, lodger_size(values[i].len), SIZE_MAX);
+    chordal__item *values = values_of(build);
+    for (size_t i = start; i < build->sink.values.count; i++) {
+        if (values[i].len == CHORDAL__IS_NODE) continue;
+        uint8_t *at = chordal__lodge_take(&build->lodging, chordal__lodger_size(values[i].len), SIZE_MAX);
         if (!at) return false;
-        values[i] = (item){.is.node = lodge_text(build->lodging.open, at, &values[i]), .len = NODE};
+        values[i] =
+            (chordal__item){.is.node = lodge_text(build->lodging.open, at, &values[i]), .len = CHORDAL__IS_NODE};
+        build->lodging.open->live++;
     }
     return true;
 }
 
 /* The nodes of a frame one behind the other, in the place of its items, which they end. */
 static chordal__node **close_up(builder *build, size_t start) {
-    const item *from = values_of(build) + start;
+    const chordal__item *from = values_of(build) + start;
     chordal__node **nodes = (chordal__node **)(void *)(values_of(build) + start);
-    for (size_t i = 0; i < build->values.count - start; i++) {
+    for (size_t i = 0; i < build->sink.values.count - start; i++) {
         chordal__node *node = from[i].is.node;
         memcpy(&nodes[i], &node, sizeof node);
     }
@@ -204,7 +185,7 @@ static int open_container(chordal__sink *sink, bool object, size_t count) {
     if (!make_room(build, &build->frames)) return CHORDAL_E_NOMEM;
     size_t depth = build->frames.count++;
     frame *top = build->top = (frame *)build->frames.items + depth;
-    *top = (frame){.start = build->values.count, .first_key = build->keys.count, .mode = object ? SHAPED : ARRAY};
+    *top = (frame){.start = build->sink.values.count, .first_key = build->keys.count, .mode = object ? SHAPED : ARRAY};
     if (object && build->has_shapes) top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
     expect(build, 0);
     return 0;
@@ -242,15 +223,15 @@ static CHORDAL__ASIDE int list_shape(builder *build, frame *top) {
 static int list_entries(builder *build, frame *top) {
     if (!end_waiting(build, top->start)) return CHORDAL_E_NOMEM;
     const chordal__key *keys = (chordal__key *)build->keys.items + top->first_key;
-    item *values = values_of(build) + top->start;
-    for (size_t i = 0; i < build->values.count - top->start; i++) {
+    chordal__item *values = values_of(build) + top->start;
+    for (size_t i = 0; i < build->sink.values.count - top->start; i++) {
         chordal__node *entry = chordal__entry_new(build->sink.memory, keys[i].data, keys[i].len, keys[i].position);
         if (!entry) return CHORDAL_E_NOMEM;
         chordal__entry_of(entry)->value = values[i].is.node;
         values[i].is.node = entry;
     }
     build->keys.count = top->first_key;
-    top->lodging = LODGED_MAX + 1;
+    top->lodging = CHORDAL__LODGED_MAX + 1;
     top->mode = ENTRIES;
     return 0;
 }
@@ -274,7 +255,7 @@ static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags)
         code = list_shape(build, top);
     }
     if (!code && top->mode == LISTED) {
-        if (build->values.count - top->start < CHORDAL__FLAT_MAX) return list_key(build, key, flags);
+        if (build->sink.values.count - top->start < CHORDAL__FLAT_MAX) return list_key(build, key, flags);
         code = list_entries(build, top);
     }
     return code ? code : push(build, chordal__entry_new(sink->memory, key->data, key->len, key->position));
@@ -282,11 +263,21 @@ static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags)
 
 /* ---- flat containers ---- */
 
+/* As lodge_take: most often there is room. */
+static inline uint8_t *lodge_room(builder *build, size_t size) {
+    chordal__lodging *lodging = &build->lodging;
+    size = (size + 7) & ~(size_t)7;
+    if (CHORDAL__SMALL || !lodging->open || lodging->open->size - lodging->used < size)
+        return chordal__lodge_take(lodging, size, build->sink.left);
+    lodging->used += size;
+    return (uint8_t *)lodging->open + lodging->used - size;
+}
+
 /* The values of a frame are taken by a new flat container, behind `first` slots; NULL: no memory. */
 static chordal__group *take_flat(builder *build, const frame *top, unsigned kind, unsigned first) {
-    size_t count = build->values.count - top->start;
+    size_t count = build->sink.values.count - top->start;
     size_t size = sizeof(chordal__group) + (count + first) * sizeof(chordal__node *);
-    uint8_t *at = chordal__lodge_take(&build->lodging, size + top->lodging, build->sink.left);
+    uint8_t *at = lodge_room(build, size + top->lodging);
     if (!at) return NULL;
     chordal__lodge *lodge = build->lodging.open;
     chordal__group *group = (chordal__group *)(void *)at;
@@ -294,38 +285,46 @@ static chordal__group *take_flat(builder *build, const frame *top, unsigned kind
     group->count = (uint32_t)count + first;
     group->capacity = (uint16_t)group->count;
     group->place = (uint16_t)chordal__lodge_place(lodge, at);
-    lodge->live++;
     at += size;
-    const item *from = values_of(build) + top->start;
+    uint32_t live = 1;
+    const chordal__item *from = values_of(build) + top->start;
     for (size_t i = 0; i < count; i++, from++) {
         chordal__node *node = from->is.node;
-        if (from->len == NODE) {
+        if (from->len == CHORDAL__IS_NODE) {
             chordal__deepen(&group->head, node);
         } else {
             node = lodge_text(lodge, at, from);
-            at += lodger_size(from->len);
+            at += chordal__lodger_size(from->len);
+            live++;
         }
         group->slots[first + i] = node;
     }
-    build->values.count = top->start;
+    lodge->live += live;
+    build->sink.values.count = top->start;
     return group;
 }
 
 static void drop_values(builder *build, size_t start) {
-    while (build->values.count > start) {
-        const item *last = values_of(build) + --build->values.count;
-        if (last->len == NODE) chordal__node_unref(build->sink.memory, last->is.node);
+    while (build->sink.values.count > start) {
+        const chordal__item *last = values_of(build) + --build->sink.values.count;
+        if (last->len == CHORDAL__IS_NODE) chordal__node_unref(build->sink.memory, last->is.node);
     }
 }
 
-/* Nodes that were closed up. */
+/* Nodes that were closed up, and may live on in a container. */
 static void drop_nodes(builder *build, chordal__node *const *nodes, size_t start) {
-    for (size_t i = build->values.count - start; i;) chordal__node_unref(build->sink.memory, nodes[--i]);
-    build->values.count = start;
+    for (size_t i = build->sink.values.count - start; i;) {
+        chordal__node *node = nodes[--i];
+        if (!CHORDAL__SMALL && chordal__is_block(node) && node->references > 1)
+            node->references--;
+        else
+            chordal__node_unref(build->sink.memory, node);
+    }
+    build->sink.values.count = start;
 }
 
 static CHORDAL__ASIDE chordal__node *close_array(builder *build, const frame *top) {
-    size_t count = build->values.count - top->start;
+    size_t count = build->sink.values.count - top->start;
     if (count <= CHORDAL__FLAT_MAX) return (chordal__node *)take_flat(build, top, CHORDAL_KIND_ARRAY, 0);
     if (!end_waiting(build, top->start)) return NULL;
     chordal__node **nodes = close_up(build, top->start);
@@ -408,7 +407,7 @@ static int sort_entries(builder *build, chordal__node *const *entries, size_t co
 
 static CHORDAL__ASIDE int close_entries(builder *build, const frame *top, chordal__node **out) {
     chordal__memory *memory = build->sink.memory;
-    size_t count = build->values.count - top->start;
+    size_t count = build->sink.values.count - top->start;
     size_t size = count * (2 * sizeof(chordal__sort_key) + sizeof(chordal__node *));
     chordal__sort_key *keys = chordal__allocate(memory, size);
     if (!keys) return CHORDAL_E_NOMEM;
@@ -450,19 +449,38 @@ static int close_container(chordal__sink *sink) {
     return put_value(build, node);
 }
 
+/* The object's frame becomes that of the next. Its values made room for the object. */
+static int next_object(chordal__sink *sink) {
+    builder *build = builder_of(sink);
+    frame *top = build->top;
+    chordal__group *group = take_flat(build, top, CHORDAL_KIND_OBJECT, 1);
+    if (!group) return CHORDAL_E_NOMEM;
+    group->slots[0] = chordal__node_ref(top->shape);
+    values_of(build)[sink->values.count++] = (chordal__item){.is.node = &group->head, .len = CHORDAL__IS_NODE};
+    top->start++;
+    top->lodging = 0;
+    sink->agreed = 0;
+    return 0;
+}
+
 /* ---- a build ---- */
 
-static const chordal__sink_calls calls = {open_container, close_container, put_key,
-                                          put_string,     put_number,      put_constant};
+static const chordal__sink_calls calls = {open_container,
+                                          close_container,
+                                          put_key,
+                                          put_string,
+                                          put_number,
+                                          put_constant,
+                                          CHORDAL__SMALL ? NULL : next_object};
 
-static void begin_stack(builder *build, row *stack, size_t item_size, size_t capacity) {
+static void begin_stack(builder *build, chordal__row *stack, size_t item_size, size_t capacity) {
     stack->items = first_of(build, stack);
     stack->count = 0;
     stack->capacity = capacity;
     stack->item_size = item_size;
 }
 
-static void end_stack(builder *build, row *stack) {
+static void end_stack(builder *build, chordal__row *stack) {
     if (stack->items != first_of(build, stack))
         chordal__release(build->sink.memory, stack->items, stack->capacity * stack->item_size);
 }
@@ -470,7 +488,7 @@ static void end_stack(builder *build, row *stack) {
 /* The builder is too large to be cleared. */
 static void begin(builder *build, chordal__memory *memory) {
     build->sink = (chordal__sink){.calls = &calls, .memory = memory};
-    begin_stack(build, &build->values, sizeof *build->first_values,
+    begin_stack(build, &build->sink.values, sizeof *build->first_values,
                 sizeof build->first_values / sizeof *build->first_values);
     begin_stack(build, &build->frames, sizeof *build->first_frames,
                 sizeof build->first_frames / sizeof *build->first_frames);
@@ -492,7 +510,7 @@ static void end(builder *build) {
         if (build->by_keys[i]) chordal__node_unref(memory, build->by_keys[i]);
     chordal__arena_dispose(&build->arena);
     chordal__lodge_end(&build->lodging);
-    end_stack(build, &build->values);
+    end_stack(build, &build->sink.values);
     end_stack(build, &build->frames);
     end_stack(build, &build->keys);
 }
@@ -502,7 +520,7 @@ int chordal__build(chordal__memory *memory, chordal__parse *parse, chordal__read
     builder build;
     begin(&build, memory);
     int code = parse(reader, limits, &build.sink, error);
-    if (!code) *out = values_of(&build)[--build.values.count].is.node;
+    if (!code) *out = values_of(&build)[--build.sink.values.count].is.node;
     end(&build);
     return code;
 }

@@ -91,8 +91,8 @@ static void close_up(packer *pack) {
     out->len = (size_t)(to - out->data);
 }
 
-static const chordal__sink_calls packer_calls = {pack_open,   pack_close,  pack_key,
-                                                 pack_string, pack_number, pack_constant};
+static const chordal__sink_calls packer_calls = {pack_open,   pack_close,    pack_key, pack_string,
+                                                 pack_number, pack_constant, NULL};
 
 int chordal__pack_from_json(chordal__buffer *out, chordal__reader *json, const chordal__limits *limits,
                             chordal_error *error) {
@@ -175,8 +175,8 @@ static int json_constant(chordal__sink *sink, unsigned kind) {
     return jsoner_of(sink)->out->failed;
 }
 
-static const chordal__sink_calls jsoner_calls = {json_open,   json_close,  json_key,
-                                                 json_string, json_number, json_constant};
+static const chordal__sink_calls jsoner_calls = {json_open,   json_close,    json_key, json_string,
+                                                 json_number, json_constant, NULL};
 
 int chordal__json_from_pack(chordal__buffer *out, chordal__reader *pack, const chordal__limits *limits,
                             chordal_error *error) {

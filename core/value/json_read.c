@@ -1,14 +1,24 @@
 /* json_read.c: JSON text to events, strict, without recursion. */
 #include "value/scan.h"
 
+#define MOULDS 32    /* keys of an object that have one */
+#define MOULD_MAX 13 /* bytes of such a key */
+/* A key as it stands in the text, with its quotes and colon, and ones for its bytes. */
+typedef struct mould {
+    uint8_t text[16], mask[16];
+    uint32_t len; /* 0: the key is too long for one */
+} mould;
+
 typedef struct json {
     const uint8_t *data, *at, *end;
     chordal__sink *sink;
     uint32_t depth, limit;
-    bool object;                             /* what the innermost open container is */
-    int short_code;                          /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
-    chordal__buffer scratch;                 /* a string with escapes */
-    const uint8_t *fault;                    /* where, when not at `at` */
+    bool object;             /* what the innermost open container is */
+    int short_code;          /* when the end is met: TRUNCATED, or SIZE when it is that of the limit */
+    chordal__buffer scratch; /* a string with escapes */
+    const uint8_t *fault;    /* where, when not at `at` */
+    chordal__node *moulded;  /* owned: the shape whose keys these are, or NULL */
+    mould *moulds;
     uint8_t objects[CHORDAL__DEPTH_MAX / 8]; /* a bit for each open container */
 } json;
 
@@ -221,8 +231,7 @@ static inline bool is_digit(uint8_t byte) {
 /* Take up to eight digits at once into *value; where they end. Each step joins neighbours. */
 static inline const uint8_t *take_digits(const uint8_t *at, uint64_t *value) {
     static const uint32_t powers[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 8; i++) word |= (uint64_t)at[i] << 8 * i;
+    uint64_t word = chordal__load_little(at);
     uint64_t digits = word - CHORDAL__EACH * '0';
     uint64_t others = (digits | (digits + CHORDAL__EACH * (0x7f - 9))) & CHORDAL__EACH * 0x80;
     unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
@@ -299,6 +308,160 @@ static inline bool skip_expected(json *j, const char *before, size_t before_len)
     return true;
 }
 
+/* ---- members of an object that is like the one before ---- */
+
+#define NEAR 64 /* bytes that are there to be looked at: a key that has a mould, punctuation, a plain number */
+
+static inline const uint8_t *skip_blank(const uint8_t *at) {
+    if (CHORDAL__SELDOM(*at == ' ')) {
+        CHORDAL__JUMP;
+        at++;
+    }
+    return at;
+}
+
+/* A string of ASCII without escapes, behind its quote, goes to the sink; its end, or NULL. */
+static inline const uint8_t *take_text(chordal__taking *to, const uint8_t *at, const uint8_t *end) {
+    const uint8_t *close = chordal__skip_most(at, end);
+    if (*close != '"') return NULL;
+    return chordal__take_text(to, at, (size_t)(close - at)) ? close + 1 : NULL;
+}
+
+typedef struct digits { /* small enough for registers */
+    const uint8_t *end;
+    int64_t value;
+} digits;
+
+/* An integer of up to 15 digits that ends with its member; `end` NULL: it is another number. */
+static CHORDAL__ASIDE digits read_integer(const uint8_t *at) {
+    const uint8_t *first = at;
+    if (CHORDAL__SELDOM(*at == '-')) {
+        CHORDAL__JUMP;
+        first++;
+    }
+    uint64_t value = 0;
+    const uint8_t *close = take_digits(first, &value);
+    if (CHORDAL__SELDOM(close - first == 8)) close = take_digits(close, &value);
+    if (close == first || close - first > 15 || (*close != ',' && *close != '}')) return (digits){NULL, 0};
+    if (CHORDAL__SELDOM(*first == '0') && close - first > 1) return (digits){NULL, 0};
+    return (digits){close, CHORDAL__SELDOM(first > at) ? -(int64_t)value : (int64_t)value};
+}
+
+static inline const uint8_t *take_integer(chordal__taking *to, const uint8_t *at) {
+    digits read = read_integer(at);
+    return read.end && chordal__take_integer(to, read.value) ? read.end : NULL;
+}
+
+static inline const uint8_t *take_constant(chordal__taking *to, const uint8_t *at) {
+    unsigned kind = CHORDAL_KIND_NULL;
+    if (memcmp(at, "true", 4) == 0)
+        kind = CHORDAL_KIND_TRUE;
+    else if (memcmp(at, "false", 5) == 0)
+        kind = CHORDAL_KIND_FALSE;
+    else if (memcmp(at, "null", 4) != 0)
+        return NULL;
+    chordal__take_node(to, chordal__constant(kind));
+    return at + 4 + (kind == CHORDAL_KIND_FALSE);
+}
+
+static inline const uint8_t *take_plain(chordal__taking *to, const uint8_t *at, const uint8_t *end) {
+    at = skip_blank(at);
+    if (*at == '"') return take_text(to, at + 1, end);
+    return is_digit(*at) || *at == '-' ? take_integer(to, at) : take_constant(to, at);
+}
+
+/* Make the moulds of a shape's keys. */
+static CHORDAL__ASIDE void mould_keys(json *j, const chordal__shape *shape) {
+    chordal__node_unref(j->sink->memory, j->moulded);
+    j->moulded = chordal__node_ref((chordal__node *)(uintptr_t)&shape->head);
+    for (uint32_t i = 0; i < shape->count; i++) {
+        chordal__key key = chordal__shape_key(&shape->head, i);
+        mould *made = &j->moulds[i];
+        *made = (mould){.len = key.len <= MOULD_MAX ? (uint32_t)key.len + 3 : 0};
+        if (made->len == 0) continue;
+        made->text[0] = made->text[key.len + 1] = '"';
+        made->text[key.len + 2] = ':';
+        memcpy(made->text + 1, key.data, key.len);
+        memset(made->mask, 0xff, made->len);
+    }
+}
+
+/* A long key with its quotes and its colon. */
+static CHORDAL__ASIDE const uint8_t *take_long_key(const chordal__taking *to, const uint8_t *at, const uint8_t *end) {
+    chordal__key key = chordal__shape_key(&to->shape->head, to->agreed);
+    if ((size_t)(end - at) < key.len + NEAR || *at != '"' || memcmp(at + 1, key.data, key.len) != 0) return NULL;
+    return memcmp(at + 1 + key.len, "\":", 2) == 0 ? at + key.len + 3 : NULL;
+}
+
+static inline const uint8_t *take_key(const mould *made, const uint8_t *at) {
+    uint64_t first = (chordal__load8(at) ^ chordal__load8(made->text)) & chordal__load8(made->mask);
+    uint64_t last = (chordal__load8(at + 8) ^ chordal__load8(made->text + 8)) & chordal__load8(made->mask + 8);
+    return (first | last) == 0 ? at + made->len : NULL;
+}
+
+/* Members with the keys that are expected and with plain values are taken. Behind a value or, with `opened`, behind the
+ * opening bracket. *out_before: it ends before a value that is not plain. Returns where it ends. */
+static inline const uint8_t *take_members(chordal__taking *to, const mould *moulds, const uint8_t *at,
+                                          const uint8_t *end, bool opened, bool *out_before) {
+    const mould *made = moulds + to->agreed;
+    for (; to->agreed < to->shape->count && end - at >= NEAR; opened = false) {
+        const uint8_t *value = at;
+        if (!opened && *value++ != ',') break;
+        value = skip_blank(value);
+        value = made->len ? take_key(made, value) : take_long_key(to, value, end);
+        if (!value) break;
+        made++;
+        to->agreed++;
+        at = take_plain(to, value, end);
+        *out_before = !at;
+        if (!at) return value;
+    }
+    return at;
+}
+
+static bool in_array(const json *j) {
+    return j->depth > 1 && !(j->objects[(j->depth - 2) / 8] >> (j->depth - 2) % 8 & 1);
+}
+
+/* From the end of an object to behind the opening bracket of the next one, or NULL. */
+static inline const uint8_t *skip_to_next(const uint8_t *at, const uint8_t *end) {
+    if (end - at < NEAR || at[0] != '}' || at[1] != ',') return NULL;
+    at += 2;
+    at = skip_blank(at);
+    return *at == '{' ? at + 1 : NULL;
+}
+
+/* Step over what is like the object before: members, and in an array the objects behind this one. As read_between, but
+ * it may end anywhere behind a value or, if nothing was there to be taken, behind the bracket; *out_before: before a
+ * value. */
+static CHORDAL__ASIDE int read_alike(json *j, bool *opened, bool *out_before) {
+    const uint8_t *at = j->at, *end = j->end;
+    bool array = in_array(j), first = *opened, before = false;
+    chordal__taking to;
+    int code = 0;
+    while (chordal__take_begin(&to, j->sink) && to.shape->count <= MOULDS) {
+        const uint8_t *from = at, *next = NULL;
+        if (&to.shape->head != j->moulded) mould_keys(j, to.shape);
+        at = take_members(&to, j->moulds, from, end, first, &before);
+        if (to.text) at = to.text + to.len + 1, before = false;
+        first = first && at == from;
+        code = chordal__take_end(&to, j->sink);
+        if (code || before) break;
+        if (to.agreed < to.shape->count && to.text) continue;
+        if (array && to.agreed == to.shape->count) next = skip_to_next(at, end);
+        if (!next) break;
+        j->at = at = next;
+        tell_left(j);
+        code = j->sink->calls->next(j->sink);
+        if (code) break;
+        first = true;
+    }
+    j->at = at;
+    *opened = first;
+    *out_before = before;
+    return code;
+}
+
 static CHORDAL__ASIDE int read_any_key(json *j) {
     unsigned flags;
     chordal__key key = {.position = (uint64_t)(j->at - j->data)};
@@ -340,7 +503,13 @@ static inline int read_value(json *j, bool *out_open) {
 /* Behind a value or, with `opened`, behind an opening bracket: close what ends here and stand before the next value.
  * At depth 0 all is read. */
 static inline int read_between(json *j, bool opened) {
-    if (opened ? skip_expected(j, "\"", 1) : skip_expected(j, ",\"", 2)) return 0;
+    if (!CHORDAL__SMALL) {
+        bool before = false;
+        int code = j->sink->shape ? read_alike(j, &opened, &before) : 0;
+        if (code || before) return code;
+    } else if (opened ? skip_expected(j, "\"", 1) : skip_expected(j, ",\"", 2)) {
+        return 0;
+    }
     while (j->depth) {
         if (!opened && take_byte(j, ',')) return j->object ? read_key(j) : 0;
         if (!take_byte(j, j->object ? '}' : ']')) {
@@ -356,7 +525,8 @@ static inline int read_between(json *j, bool opened) {
 
 int chordal__json_parse(chordal__reader *reader, const chordal__limits *limits, chordal__sink *sink,
                         chordal_error *error) {
-    json j = {.data = reader->data, .at = reader->at, .end = reader->end, .sink = sink};
+    mould moulds[CHORDAL__SMALL ? 1 : MOULDS];
+    json j = {.data = reader->data, .at = reader->at, .end = reader->end, .sink = sink, .moulds = moulds};
     j.limit = limits->depth < CHORDAL__DEPTH_MAX ? limits->depth : CHORDAL__DEPTH_MAX;
     j.short_code = CHORDAL_E_TRUNCATED;
     if (chordal__reader_left(reader) > limits->size) {
@@ -371,6 +541,7 @@ int chordal__json_parse(chordal__reader *reader, const chordal__limits *limits, 
         if (!code) code = read_between(&j, opened);
     } while (!code && j.depth);
     chordal__buffer_dispose(&j.scratch);
+    if (!CHORDAL__SMALL) chordal__node_unref(sink->memory, j.moulded);
     if (code) {
         uint64_t position = (uint64_t)((j.fault ? j.fault : j.at) - j.data);
         return chordal__fail(error, code, code == CHORDAL_E_DUPLICATE_KEY ? sink->position : position, NULL);

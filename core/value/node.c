@@ -43,8 +43,7 @@ chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__grou
 }
 
 static chordal__lodge *lodge_of(chordal__node *node) {
-    size_t place = node->kind < CHORDAL_KIND_ARRAY ? node->extent : chordal__group_of(node)->place;
-    return (chordal__lodge *)(void *)((uint8_t *)node - 4 * place);
+    return chordal__lodge_at(node, node->kind < CHORDAL_KIND_ARRAY ? node->extent : chordal__group_of(node)->place);
 }
 
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity) {
@@ -151,13 +150,41 @@ static chordal__node *bury(chordal__memory *memory, chordal__node *node, chordal
     return dead;
 }
 
+/* A flat container without containers in it, which lies in a lodge, most often together with its strings. */
+static inline bool is_shallow(const chordal__node *node) {
+    return node->form == CHORDAL__LODGED && node->extent == 1 &&
+           (node->kind == CHORDAL_KIND_ARRAY || node->kind == CHORDAL_KIND_OBJECT);
+}
+
+/* It died: the lodge is left by it and its strings at once. What else dies has no containers in it. */
+static void drop_shallow(chordal__memory *memory, chordal__group *group) {
+    chordal__lodge *lodge = lodge_of(&group->head);
+    uint32_t leaving = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        chordal__node *slot = group->slots[i];
+        if (!chordal__is_block(slot) || --slot->references) continue;
+        if (slot->kind == CHORDAL_KIND_STRING && slot->form == CHORDAL__LODGED && lodge_of(slot) == lodge) {
+            leaving++;
+        } else {
+            slot->references = 1;
+            chordal__node_unref(memory, slot);
+        }
+    }
+    lodge->live -= leaving;
+    chordal__lodge_leave(memory, lodge);
+}
+
 /* Empty a dead group from its end, but for the first slot, up to a node that dies and has slots, which is returned. */
 static chordal__node *empty(chordal__memory *memory, chordal__group *group) {
     uint32_t count = group->count;
     chordal__node *node = NULL;
     while (!node && count > 1) {
         chordal__node *slot = group->slots[--count];
-        if (chordal__is_block(slot) && --slot->references == 0) node = mourn(memory, slot);
+        if (!chordal__is_block(slot) || --slot->references) continue;
+        if (!CHORDAL__SMALL && is_shallow(slot))
+            drop_shallow(memory, chordal__group_of(slot));
+        else
+            node = mourn(memory, slot);
     }
     group->count = count;
     return node;

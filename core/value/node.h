@@ -12,6 +12,9 @@
 
 /* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
 #define CHORDAL__ASIDE __attribute__((noinline))
+#define CHORDAL__SELDOM(condition) __builtin_expect(condition, 0)
+/* In a branch: it is to be a jump. What follows is then computed ahead, where a select would wait for the condition. */
+#define CHORDAL__JUMP __asm__ volatile("")
 
 enum {
     CHORDAL__KIND_SHAPE = 16, /* chordal__shape: the keys of small objects */
@@ -176,6 +179,9 @@ void chordal__lodge_end(chordal__lodging *lodging); /* no more lodgers come */
 static inline void chordal__lodge_leave(chordal__memory *memory, chordal__lodge *lodge) {
     if (--lodge->live == 0) chordal__release(memory, lodge, lodge->size);
 }
+static inline chordal__lodge *chordal__lodge_at(chordal__node *lodger, size_t place) {
+    return (chordal__lodge *)(void *)((uint8_t *)lodger - 4 * place);
+}
 static inline unsigned chordal__lodge_place(const chordal__lodge *lodge, const void *lodger) {
     return (unsigned)((size_t)((const uint8_t *)lodger - (const uint8_t *)lodge) / 4);
 }
@@ -238,10 +244,20 @@ static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_
         return chordal__load4(a) == chordal__load4(b) && chordal__load4(a + len - 4) == chordal__load4(b + len - 4);
     return len == 0 || (a[0] == b[0] && a[len / 2] == b[len / 2] && a[len - 1] == b[len - 1]);
 }
+static inline void chordal__copy_text(uint8_t *to, const uint8_t *from, size_t len) {
+#if defined(__SSE2__) && !defined(__OPTIMIZE_SIZE__)
+    if (len <= 128) {
+        for (size_t at = 0; at < len - 16; at += 16) memcpy(to + at, from + at, 16);
+        memcpy(to + len - 16, from + len - 16, 16);
+        return;
+    }
+#endif
+    memcpy(to, from, len);
+}
 /* memcpy likewise. */
 static inline void chordal__copy_bytes(uint8_t *to, const uint8_t *from, size_t len) {
     if (len > 16) {
-        memcpy(to, from, len);
+        chordal__copy_text(to, from, len);
     } else if (len >= 8) {
         uint64_t first = chordal__load8(from), last = chordal__load8(from + len - 8);
         memcpy(to, &first, 8);
@@ -294,6 +310,29 @@ bool chordal__keys_sort(chordal__sort_key *keys, chordal__sort_key *spare, size_
 /* ASCII: no byte is above 0x7f, else it is not known. STABLE: the bytes lie in the input and not in a scratch. */
 enum { CHORDAL__ASCII = 1, CHORDAL__STABLE = 2 };
 
+/* A value that waits in a builder: a node, or a short string in the input. */
+typedef struct chordal__item {
+    union {
+        chordal__node *node;
+        const uint8_t *text;
+    } is;
+    uint32_t len, units; /* len IS_NODE: a node */
+} chordal__item;
+#define CHORDAL__IS_NODE UINT32_MAX
+#define CHORDAL__WAIT_MAX 256    /* bytes of a string that waits */
+#define CHORDAL__LODGED_MAX 1024 /* bytes of strings that are laid beside their container */
+
+/* A stack. It begins in the builder itself: small values ask for no memory but their own. */
+typedef struct chordal__row {
+    void *items;
+    size_t count, capacity, item_size;
+} chordal__row;
+
+/* What a string takes in a lodge. */
+static inline size_t chordal__lodger_size(size_t len) {
+    return (offsetof(chordal__text, data) + len + 3) & ~(size_t)3;
+}
+
 typedef struct chordal__sink chordal__sink;
 typedef struct chordal__sink_calls {
     int (*open)(chordal__sink *sink, bool object, size_t count); /* count: 0 when it is not known */
@@ -302,6 +341,8 @@ typedef struct chordal__sink_calls {
     int (*string)(chordal__sink *sink, const uint8_t *utf8, size_t len, unsigned flags);
     int (*number)(chordal__sink *sink, const chordal__number *number);
     int (*constant)(chordal__sink *sink, unsigned kind);
+    /* An object ends of which all keys were expected, and in its array comes another one. */
+    int (*next)(chordal__sink *sink);
 } chordal__sink_calls;
 struct chordal__sink {
     const chordal__sink_calls *calls;
@@ -310,6 +351,9 @@ struct chordal__sink {
      * them and gives no event. NULL: none is expected. */
     const chordal__shape *shape;
     uint32_t agreed;
+    /* While a shape is expected the reader may put values there that need no memory, and gives no event for them. */
+    chordal__row values;
+    uint16_t *lodging; /* bytes of the strings among them that wait; more than LODGED_MAX: none may */
     size_t left;       /* bytes of input behind what is given, about: told with a close and with numbers of 8 bytes */
     uint64_t position; /* of what it refused (DUPLICATE_KEY) */
 };
@@ -317,6 +361,52 @@ struct chordal__sink {
 static inline bool chordal__sink_expects(const chordal__sink *sink, chordal__key *out) {
     if (!sink->shape || sink->agreed == sink->shape->count) return false;
     *out = chordal__shape_key(&sink->shape->head, sink->agreed);
+    return true;
+}
+
+/* Putting values there, with what changes in registers. */
+typedef struct chordal__taking {
+    const chordal__shape *shape;
+    chordal__item *next;
+    const uint8_t *text; /* a string that may not wait, NULL: none was met */
+    size_t len;
+    uint32_t lodging, agreed;
+} chordal__taking;
+/* False: there is no shape, or no place for all of its values. */
+static inline bool chordal__take_begin(chordal__taking *to, const chordal__sink *sink) {
+    const chordal__row *values = &sink->values;
+    if (!sink->shape || values->capacity - values->count < sink->shape->count) return false;
+    *to = (chordal__taking){.shape = sink->shape, .lodging = *sink->lodging, .agreed = sink->agreed};
+    to->next = (chordal__item *)values->items + values->count;
+    return true;
+}
+/* A string that may not wait is given by an event, if one was met. */
+static inline int chordal__take_end(const chordal__taking *to, chordal__sink *sink) {
+    sink->values.count = (size_t)(to->next - (chordal__item *)sink->values.items);
+    *sink->lodging = (uint16_t)to->lodging;
+    sink->agreed = to->agreed;
+    return to->text ? sink->calls->string(sink, to->text, to->len, CHORDAL__STABLE | CHORDAL__ASCII) : 0;
+}
+static inline void chordal__take_node(chordal__taking *to, chordal__node *node) {
+    to->next->is.node = node;
+    to->next++->len = CHORDAL__IS_NODE;
+}
+/* A string of ASCII that lies in the input; false: it may not wait. */
+static inline bool chordal__take_text(chordal__taking *to, const uint8_t *text, size_t len) {
+    size_t lodging = to->lodging + chordal__lodger_size(len);
+    if (len > CHORDAL__WAIT_MAX || lodging > CHORDAL__LODGED_MAX) {
+        to->text = text;
+        to->len = len;
+        return false;
+    }
+    to->lodging = (uint32_t)lodging;
+    *to->next++ = (chordal__item){{.text = text}, (uint32_t)len, (uint32_t)len};
+    return true;
+}
+/* False: it is no pointer. */
+static inline bool chordal__take_integer(chordal__taking *to, int64_t integer) {
+    if (integer < INTPTR_MIN / 2 || integer > INTPTR_MAX / 2) return false;
+    chordal__take_node(to, chordal__pointer_integer(integer));
     return true;
 }
 

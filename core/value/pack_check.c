@@ -50,8 +50,8 @@ static int check_constant(chordal__sink *sink, unsigned kind) {
     return 0;
 }
 
-static const chordal__sink_calls calls = {check_open,   check_close,  check_key,
-                                          check_string, check_number, check_constant};
+static const chordal__sink_calls calls = {check_open,   check_close,    check_key, check_string,
+                                          check_number, check_constant, NULL};
 
 int chordal__pack_check(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
                         chordal_error *error) {

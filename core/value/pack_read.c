@@ -174,18 +174,7 @@ static bool skip_expected(pack *p, uint64_t len) {
     return true;
 }
 
-/* Step over the key that the sink expects, when its head is one byte. */
-static inline bool skip_short_key(pack *p) {
-    chordal__key key;
-    if (CHORDAL__SMALL || !p->sink || !chordal__sink_expects(p->sink, &key) || key.len >= 32 || left_of(p) <= key.len)
-        return false;
-    if (*p->at != (0xa0 | key.len) || !chordal__same_bytes(p->at + 1, key.data, key.len)) return false;
-    p->sink->agreed++;
-    p->at += key.len + 1;
-    return true;
-}
-
-static CHORDAL__ASIDE int read_other_key(pack *p) {
+static CHORDAL__ASIDE int read_key(pack *p) {
     const uint8_t *text = NULL, *from = p->at;
     unsigned flags = 0;
     uint8_t what, size;
@@ -232,8 +221,103 @@ static int read_value(pack *p) {
     return code;
 }
 
+/* ---- members of an object that is like the one before ---- */
+
+#define NEAR 24 /* bytes that are there to be looked at behind a key: heads, and a number */
+
+/* A short string of ASCII whose head was read goes to the sink; its end, or NULL. */
+static inline const uint8_t *take_text(chordal__taking *to, const uint8_t *at, const uint8_t *end, size_t len) {
+    if (len > (size_t)(end - at) || !chordal__is_ascii(at, len)) return NULL;
+    return chordal__take_text(to, at, len) ? at + len : NULL;
+}
+
+/* The same for an integer of the head at `at`, with a number behind it. */
+static inline const uint8_t *take_integer(chordal__taking *to, const uint8_t *at) {
+    unsigned size = 1u << (*at & 3), shift = 64 - 8 * size;
+    bool negative = *at >= 0xd0;
+    uint64_t bits = 0;
+    for (unsigned i = 1; i <= 8; i++) bits = bits << 8 | at[i];
+    if (size == 8 && !negative && bits > INT64_MAX) return NULL;
+    int64_t integer = negative ? (int64_t)bits >> shift : (int64_t)(bits >> shift);
+    return chordal__take_integer(to, integer) ? at + 1 + size : NULL;
+}
+
+static inline const uint8_t *take_constant(chordal__taking *to, const uint8_t *at) {
+    unsigned kind = *at == 0xc0 ? CHORDAL_KIND_NULL : *at == 0xc2 ? CHORDAL_KIND_FALSE : CHORDAL_KIND_TRUE;
+    if (kind == CHORDAL_KIND_TRUE && *at != 0xc3) return NULL;
+    chordal__take_node(to, chordal__constant(kind));
+    return at + 1;
+}
+
+static inline const uint8_t *take_plain(chordal__taking *to, const uint8_t *at, const uint8_t *end) {
+    uint8_t head = *at;
+    if ((head & 0xe0) == 0xa0) return take_text(to, at + 1, end, head & 0x1f);
+    if (head == 0xd9) return take_text(to, at + 2, end, at[1]);
+    if (head >= 0xcc && head < 0xd4) return take_integer(to, at);
+    if (head >= 0x80 && head < 0xe0) return take_constant(to, at);
+    return chordal__take_integer(to, (int8_t)head) ? at + 1 : NULL;
+}
+
+/* Members with the keys that are expected and with plain values are taken. *out_before: it ends before a value that is
+ * not plain. Returns where it ends. */
+static inline const uint8_t *take_members(chordal__taking *to, const uint8_t *at, const uint8_t *end, uint32_t *left,
+                                          bool *out_before) {
+    const chordal__shape *shape = to->shape;
+    const uint8_t *keys = chordal__tags_of(shape) + shape->count;
+    const uint8_t *key = keys + (to->agreed ? shape->ends[to->agreed - 1] : 0);
+    const uint32_t *ends = &shape->ends[to->agreed], *last = &shape->ends[shape->count];
+    for (; ends < last && *left && !*out_before; --*left) {
+        size_t len = (size_t)(keys + *ends - key);
+        if (len > 31 || (size_t)(end - at) < len + NEAR) break;
+        if (*at != (0xa0 | len) || !chordal__same_bytes(at + 1, key, len)) break;
+        const uint8_t *value = at + len + 1;
+        ends++;
+        key += len;
+        at = take_plain(to, value, end);
+        *out_before = !at;
+        if (!at) at = value;
+    }
+    to->agreed = (uint32_t)(ends - shape->ends);
+    return at;
+}
+
+static bool in_array(const pack *p) {
+    return p->depth > 1 && !(p->maps[(p->depth - 2) / 8] >> (p->depth - 2) % 8 & 1);
+}
+
+/* Step over what is like the map before: members, and in an array the maps behind this one. As read_between, but it may
+ * end before any member; *out_before: before a value. */
+static CHORDAL__ASIDE int read_alike(pack *p, bool *out_before) {
+    const uint8_t *end = p->end;
+    uint32_t *left = &p->left[p->depth - 1], nothing = 0, *more = in_array(p) ? left - 1 : &nothing;
+    chordal__taking to;
+    int code = 0;
+    while (!code && chordal__take_begin(&to, p->sink)) {
+        uint32_t members = *left;
+        p->at = take_members(&to, p->at, end, &members, out_before);
+        *left = members;
+        if (to.text) p->at = to.text + to.len, *out_before = false;
+        code = chordal__take_end(&to, p->sink);
+        if (code || *out_before) break;
+        if (to.agreed < to.shape->count && to.text) continue;
+        if (*left || to.agreed < to.shape->count || !*more) break;
+        if (end - p->at < NEAR || to.agreed > 15 || *p->at != (0x80 | to.agreed)) break;
+        p->at++;
+        --*more;
+        *left = to.agreed;
+        tell_left(p);
+        code = p->sink->calls->next(p->sink);
+    }
+    return code;
+}
+
 /* Before the next value: close what ends here. At depth 0 all is read. */
 static int read_between(pack *p) {
+    if (!CHORDAL__SMALL && p->sink && p->sink->shape) {
+        bool before = false;
+        int code = read_alike(p, &before);
+        if (code || before) return code;
+    }
     while (p->depth && p->left[p->depth - 1] == 0) {
         p->depth--;
         if (p->depth) p->map = p->maps[(p->depth - 1) / 8] >> (p->depth - 1) % 8 & 1;
@@ -244,7 +328,7 @@ static int read_between(pack *p) {
     }
     if (p->depth == 0) return 0;
     p->left[p->depth - 1]--;
-    return !p->map || skip_short_key(p) ? 0 : read_other_key(p);
+    return p->map ? read_key(p) : 0;
 }
 
 /* A reader of 17 KB: it is not to be cleared. */

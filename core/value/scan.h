@@ -15,6 +15,15 @@ static inline unsigned chordal__first_marked(uint64_t marks) {
 #endif
 }
 
+/* Eight bytes, the first in the lowest place. */
+static inline uint64_t chordal__load_little(const uint8_t *at) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return chordal__load8(at);
+#else
+    return __builtin_bswap64(chordal__load8(at));
+#endif
+}
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
@@ -26,9 +35,9 @@ static inline void chordal__store16(uint8_t *at, __m128i text) {
 }
 /* A bit for each byte that JSON reads as more than itself: quote, backslash, control; and for what is not ASCII. */
 static inline unsigned chordal__read_marks(__m128i text) {
-    __m128i low = _mm_cmplt_epi8(text, _mm_set1_epi8(0x20)), quote = _mm_cmpeq_epi8(text, _mm_set1_epi8('"'));
-    __m128i slash = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, quote), slash));
+    __m128i near = _mm_xor_si128(text, _mm_set1_epi8(2)); /* the quote comes right behind the controls */
+    __m128i high = _mm_cmpgt_epi8(near, _mm_set1_epi8(0x20)), slash = _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_andnot_si128(slash, high)) ^ 0xffff;
 }
 /* The bytes that JSON may have to write with an escape: quote, backslash, control, the lead of a surrogate. */
 static inline __m128i chordal__write_marks(__m128i text) {
@@ -74,12 +83,28 @@ static inline uint64_t chordal__write_marks8(uint64_t word) {
     return (low | ((lead - CHORDAL__EACH) & ~lead)) & CHORDAL__EACH * 0x80;
 }
 
+/* As skip_plain, but it may stop early near the end: at a byte that means itself. `at` is before the end. */
+static inline const uint8_t *chordal__skip_most(const uint8_t *at, const uint8_t *end) {
+#if defined(__SSE2__)
+    for (ptrdiff_t left = end - at; left > 16; left -= 16, at += 16) {
+        unsigned marks = chordal__read_marks(chordal__load16(at));
+        if (marks) return at + (unsigned)__builtin_ctz(marks);
+    }
+#else
+    for (ptrdiff_t left = end - at; left > 8; left -= 8, at += 8) {
+        uint64_t marks = chordal__read_marks8(chordal__load8(at));
+        if (marks) return at + chordal__first_marked(marks);
+    }
+#endif
+    return at;
+}
+
 /* The first byte that JSON reads as more than itself or that is not ASCII. */
 static inline const uint8_t *chordal__skip_plain(const uint8_t *at, const uint8_t *end) {
 #if defined(__SSE2__)
-    for (; end - at >= 16; at += 16) {
+    for (ptrdiff_t left = end - at; left >= 16; left -= 16, at += 16) {
         unsigned marks = chordal__read_marks(chordal__load16(at));
-        if (marks) return at + __builtin_ctz(marks);
+        if (marks) return at + (unsigned)__builtin_ctz(marks);
     }
 #endif
     for (; end - at >= 8; at += 8) {
