@@ -70,6 +70,7 @@ static chordal__item *values_of(builder *build) {
 
 /* Tell the reader which keys come if the object is like the one before. */
 static void expect(builder *build, uint32_t agreed) {
+    if (CHORDAL__SMALL) return;
     const frame *top = build->top;
     const chordal__shape *shape = top && top->mode == SHAPED ? chordal__shape_of(top->shape) : NULL;
     build->sink.shape = shape && shape->head.extent ? shape : NULL;
@@ -185,8 +186,13 @@ static int open_container(chordal__sink *sink, bool object, size_t count) {
     if (!make_room(build, &build->frames)) return CHORDAL_E_NOMEM;
     size_t depth = build->frames.count++;
     frame *top = build->top = (frame *)build->frames.items + depth;
-    *top = (frame){.start = build->sink.values.count, .first_key = build->keys.count, .mode = object ? SHAPED : ARRAY};
-    if (object && build->has_shapes) top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
+    *top = (frame){.start = build->sink.values.count,
+                   .first_key = build->keys.count,
+                   .mode = !object          ? ARRAY
+                           : CHORDAL__SMALL ? LISTED
+                                            : SHAPED};
+    if (!CHORDAL__SMALL && object && build->has_shapes)
+        top->shape = chordal__node_ref(build->by_depth[depth % BY_DEPTH]);
     expect(build, 0);
     return 0;
 }
@@ -250,7 +256,7 @@ static int put_key(chordal__sink *sink, const chordal__key *key, unsigned flags)
     builder *build = builder_of(sink);
     frame *top = build->top;
     int code = 0;
-    if (top->mode == SHAPED) {
+    if (!CHORDAL__SMALL && top->mode == SHAPED) {
         if (agrees(build, key)) return 0;
         code = list_shape(build, top);
     }
@@ -422,7 +428,8 @@ static CHORDAL__ASIDE int close_entries(builder *build, const frame *top, chorda
 static int close_object(builder *build, frame *top, chordal__node **out) {
     if (top->mode == ENTRIES) return close_entries(build, top, out);
     int code = 0;
-    if (top->mode == SHAPED && top->shape && build->sink.agreed < chordal__shape_of(top->shape)->count)
+    if (!CHORDAL__SMALL && top->mode == SHAPED && top->shape &&
+        build->sink.agreed < chordal__shape_of(top->shape)->count)
         code = list_shape(build, top);
     if (!code && top->mode == LISTED && build->keys.count > top->first_key)
         code = find_shape(build, top);

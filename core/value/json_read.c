@@ -249,8 +249,9 @@ static inline const uint8_t *take_digits(const uint8_t *at, uint64_t *value) {
 static int read_number(json *j) {
     const uint8_t *at = j->at + (*j->at == '-'), *first = at;
     uint64_t value = 0;
-    if (!CHORDAL__SMALL && j->end - at > 8) at = take_digits(at, &value);
-    if (!CHORDAL__SMALL && at - first == 8 && j->end - at > 8) at = take_digits(at, &value);
+    if (CHORDAL__SMALL) return read_any_number(j);
+    if (j->end - at > 8) at = take_digits(at, &value);
+    if (at - first == 8 && j->end - at > 8) at = take_digits(at, &value);
     while (at < j->end && is_digit(*at) && at - first < 19) value = value * 10 + (uint64_t)(*at++ - '0');
     size_t digits = (size_t)(at - first);
     bool plain = digits && digits < 19 && at < j->end && *at != '.' && (*at | 0x20) != 'e';

@@ -82,7 +82,7 @@ static inline const uint8_t *copy_plain(uint8_t **to, const uint8_t *from, const
             done = copy_long(at, from, len);
         else
 #endif
-            if (len >= 8)
+            if (len >= 8 && !CHORDAL__SMALL)
             done = copy_words(at, from, len);
         else if (len >= 4 && !CHORDAL__SMALL)
             done = copy_short(at, from, len);
@@ -223,7 +223,7 @@ static inline uint8_t *put_key(chordal__out *out, uint8_t *at, bool first, const
 }
 
 static inline bool has_plain_keys(const chordal__node *object) {
-    if (object->kind == CHORDAL_KIND_ARRAY || chordal__is_tree(object)) return false;
+    if (CHORDAL__SMALL || object->kind == CHORDAL_KIND_ARRAY || chordal__is_tree(object)) return false;
     const chordal__node *shape = chordal__group_of(object)->slots[0];
     return shape && shape->extent;
 }
@@ -268,7 +268,7 @@ static uint8_t *put_container(chordal__out *out, uint8_t *at, const chordal__nod
         const uint8_t *key = NULL;
         size_t key_len = 0;
         bool plain = has_plain_keys(walk->container);
-        if (plain && !CHORDAL__SMALL) at = put_plain_members(out, at, walk);
+        if (plain) at = put_plain_members(out, at, walk);
         bool first = walk->index == 0;
         node = chordal__next_member(walk, &key, &key_len);
         if (!node) {

@@ -237,7 +237,7 @@ static inline uint32_t chordal__load4(const uint8_t *at) {
 }
 /* memcmp for short texts: words that may overlap instead of a call. */
 static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_t len) {
-    if (len > 16) return memcmp(a, b, len) == 0;
+    if (CHORDAL__SMALL || len > 16) return memcmp(a, b, len) == 0;
     if (len >= 8)
         return chordal__load8(a) == chordal__load8(b) && chordal__load8(a + len - 8) == chordal__load8(b + len - 8);
     if (len >= 4)
@@ -256,7 +256,7 @@ static inline void chordal__copy_text(uint8_t *to, const uint8_t *from, size_t l
 }
 /* memcpy likewise. */
 static inline void chordal__copy_bytes(uint8_t *to, const uint8_t *from, size_t len) {
-    if (len > 16) {
+    if (CHORDAL__SMALL || len > 16) {
         chordal__copy_text(to, from, len);
     } else if (len >= 8) {
         uint64_t first = chordal__load8(from), last = chordal__load8(from + len - 8);
@@ -359,7 +359,7 @@ struct chordal__sink {
 };
 /* The key that is expected; false: none. */
 static inline bool chordal__sink_expects(const chordal__sink *sink, chordal__key *out) {
-    if (!sink->shape || sink->agreed == sink->shape->count) return false;
+    if (CHORDAL__SMALL || !sink->shape || sink->agreed == sink->shape->count) return false;
     *out = chordal__shape_key(&sink->shape->head, sink->agreed);
     return true;
 }

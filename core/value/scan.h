@@ -52,7 +52,7 @@ static inline __m128i chordal__write_marks(__m128i text) {
 static inline bool chordal__is_ascii(const uint8_t *data, size_t len) {
     const uint8_t *end = data + len;
     uint64_t all = 0;
-    if (len >= 8) {
+    if (!CHORDAL__SMALL && len >= 8) {
 #if defined(__SSE2__)
         __m128i many = _mm_setzero_si128();
         for (; end - data >= 16; data += 16) many = _mm_or_si128(many, chordal__load16(data));
@@ -60,7 +60,7 @@ static inline bool chordal__is_ascii(const uint8_t *data, size_t len) {
 #endif
         for (; end - data >= 8; data += 8) all |= chordal__load8(data);
         all |= chordal__load8(end - 8);
-    } else if (len >= 4) {
+    } else if (!CHORDAL__SMALL && len >= 4) {
         all = chordal__load4(data) | chordal__load4(end - 4);
     } else {
         while (data < end) all |= *data++;
@@ -107,7 +107,7 @@ static inline const uint8_t *chordal__skip_plain(const uint8_t *at, const uint8_
         if (marks) return at + (unsigned)__builtin_ctz(marks);
     }
 #endif
-    for (; end - at >= 8; at += 8) {
+    for (; !CHORDAL__SMALL && end - at >= 8; at += 8) {
         uint64_t marks = chordal__read_marks8(chordal__load8(at));
         if (marks) return at + chordal__first_marked(marks);
     }
