@@ -35,14 +35,14 @@ export function makeFlat(core) {
       checkBytes(value, 4);
       const error = core.reserve(value.length + 8);
       const value_at = core.putBytes(value);
-      core.check(x.flat_call_answer(host_at, call, format, value_at, value.length, error));
+      core.check(x.a(host_at, call, format, value_at, value.length, error));
       core.end();
     },
     call_cancel(host, call) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(call, 2);
       const error = core.reserve(0);
-      core.check(x.flat_call_cancel(host_at, call, error));
+      core.check(x.b(host_at, call, error));
       core.end();
     },
     call_fail(host, call, name, message) {
@@ -55,7 +55,7 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.flat_call_fail(host_at, call, name_at, name_len, message_at, message_len, error));
+      core.check(x.c(host_at, call, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     call_start(host, reference, method, format, args, timeout) {
@@ -69,7 +69,7 @@ export function makeFlat(core) {
       const method_at = core.at;
       const method_len = core.putText(method);
       const args_at = core.putBytes(args);
-      core.check(x.flat_call_start(host_at, reference, method_at, method_len, format, args_at, args.length, timeout, core.out(0), error));
+      core.check(x.d(host_at, reference, method_at, method_len, format, args_at, args.length, timeout, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -80,7 +80,7 @@ export function makeFlat(core) {
       checkBytes(changes, 3);
       const error = core.reserve(changes.length + 8);
       const changes_at = core.putBytes(changes);
-      core.check(x.flat_commit(host_at, call, changes_at, changes.length, core.out(0), error));
+      core.check(x.e(host_at, call, changes_at, changes.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -92,7 +92,7 @@ export function makeFlat(core) {
       checkBytes(value, 4);
       const error = core.reserve(value.length + 8);
       const value_at = core.putBytes(value);
-      core.check(x.flat_compute_answer(host_at, compute, format, value_at, value.length, error));
+      core.check(x.f(host_at, compute, format, value_at, value.length, error));
       core.end();
     },
     compute_fail(host, compute, name, message) {
@@ -105,12 +105,12 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.flat_compute_fail(host_at, compute, name_at, name_len, message_at, message_len, error));
+      core.check(x.g(host_at, compute, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     error_name(code) {
       checkI32(code, 1);
-      return core.text(x.flat_error_name(code));
+      return core.text(x.h(code));
     },
     error_text(code) {
       checkI32(code, 1);
@@ -118,25 +118,25 @@ export function makeFlat(core) {
     },
     host_close(host) {
       const host_at = core.close(host, "host", 1);
-      if (host_at !== 0) x.flat_host_close(host_at);
+      if (host_at !== 0) x.i(host_at);
     },
     host_counters(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.flat_host_counters(host_at, core.out(0), 192));
+      core.check(x.j(host_at, core.out(0), 192));
       const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), allocations: core.bigint(5), entries: core.bigint(6), commits: core.bigint(7), batches: core.bigint(8), computes: core.bigint(9), frames: core.bigint(10), folds: core.bigint(11), changes_encoded: core.bigint(12), snapshots_encoded: core.bigint(13), parts_parsed: core.bigint(14), parts_forwarded: core.bigint(15), messages_in: core.bigint(16), messages_out: core.bigint(17), bytes_in: core.bigint(18), bytes_out: core.bigint(19), bytes_copied_out: core.bigint(20), calls_run: core.bigint(21), windows_full: core.bigint(22), reconnects: core.bigint(23) };
       core.end();
       return result;
     },
     host_deadline(host) {
       const host_at = core.pointer(host, "host", 1);
-      return x.flat_host_deadline(host_at);
+      return x.k(host_at);
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
       const error = core.reserve(112 + 8);
       const options_at = core.putOptions(given, 112, host_options_fields);
-      core.check(x.flat_host_open(options_at, core.out(0), error));
+      core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();
       return result;
@@ -147,7 +147,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.flat_host_poll(host_at, now, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.m(host_at, now, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -155,7 +155,7 @@ export function makeFlat(core) {
     host_run(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.flat_host_run(host_at, core.out(0)));
+      core.check(x.n(host_at, core.out(0)));
       const result = core.copy(core.out(0), 16);
       core.end();
       return result;
@@ -167,7 +167,7 @@ export function makeFlat(core) {
       checkWhole(link_b, 4);
       checkWhole(now, 5);
       const error = core.reserve(0);
-      core.check(x.flat_link_carry(a_at, link_a, b_at, link_b, now, core.out(0), error));
+      core.check(x.o(a_at, link_a, b_at, link_b, now, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -176,7 +176,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.flat_link_close(host_at, link, error));
+      core.check(x.p(host_at, link, error));
       core.end();
     },
     link_down(host, link, now) {
@@ -184,7 +184,7 @@ export function makeFlat(core) {
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.flat_link_down(host_at, link, now, error));
+      core.check(x.q(host_at, link, now, error));
       core.end();
     },
     link_feed(host, link, frame, data, now) {
@@ -195,18 +195,18 @@ export function makeFlat(core) {
       checkWhole(now, 5);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.flat_link_feed(host_at, link, frame, data_at, data.length, now, error));
+      core.check(x.r(host_at, link, frame, data_at, data.length, now, error));
       core.end();
     },
     link_limit(host) {
       const host_at = core.pointer(host, "host", 1);
-      return BigInt.asUintN(64, x.flat_link_limit(host_at));
+      return BigInt.asUintN(64, x.s(host_at));
     },
     link_open(host, flags) {
       const host_at = core.pointer(host, "host", 1);
       checkU32(flags, 2);
       const error = core.reserve(0);
-      core.check(x.flat_link_open(host_at, flags, core.out(0), error));
+      core.check(x.t(host_at, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -216,14 +216,14 @@ export function makeFlat(core) {
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.flat_link_retry(host_at, link, now, error));
+      core.check(x.u(host_at, link, now, error));
       core.end();
     },
     link_sent(host, link) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.flat_link_sent(host_at, link, error));
+      core.check(x.v(host_at, link, error));
       core.end();
     },
     link_take(host, link, buffer) {
@@ -232,7 +232,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.flat_link_take(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
+      core.checkRoom(x.w(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
       const result = { len: core.give(buffer, buffer_at, core.word(0)), frame: core.word(1) };
       core.end();
       return result;
@@ -243,14 +243,14 @@ export function makeFlat(core) {
       checkU32(codec, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.flat_link_up(host_at, link, codec, now, error));
+      core.check(x.x(host_at, link, codec, now, error));
       core.end();
     },
     object_drop(host, object) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.flat_object_drop(host_at, object, error));
+      core.check(x.y(host_at, object, error));
       core.end();
     },
     object_get(host, type, format, params) {
@@ -262,7 +262,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.flat_object_get(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
+      core.check(x.z(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -275,7 +275,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 5);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.flat_object_read(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.A(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -284,7 +284,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.flat_object_retire(host_at, object, error));
+      core.check(x.B(host_at, object, error));
       core.end();
     },
     object_start(host, object, name, message) {
@@ -297,7 +297,7 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.flat_object_start(host_at, object, name_at, name_len, message_at, message_len, error));
+      core.check(x.C(host_at, object, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     object_value(host, object, member) {
@@ -305,7 +305,7 @@ export function makeFlat(core) {
       checkWhole(object, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.flat_object_value(host_at, object, member, core.out(0), error));
+      core.check(x.D(host_at, object, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -314,7 +314,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(part, 2);
       core.reserve(0);
-      core.check(x.flat_part_view(host_at, part, core.out(0), core.out(1)));
+      core.check(x.E(host_at, part, core.out(0), core.out(1)));
       const result = core.copy(core.word(0), core.word(1));
       core.end();
       return result;
@@ -331,7 +331,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.flat_reference_get(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
+      core.check(x.F(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -343,7 +343,7 @@ export function makeFlat(core) {
       const error = core.reserve(3 * name.length + 8);
       const name_at = core.at;
       const name_len = core.putText(name);
-      core.check(x.flat_reference_member(host_at, reference, name_at, name_len, core.out(0), error));
+      core.check(x.G(host_at, reference, name_at, name_len, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -352,20 +352,20 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       const error = core.reserve(0);
-      core.check(x.flat_reference_retry(host_at, reference, error));
+      core.check(x.H(host_at, reference, error));
       core.end();
     },
     reference_state(host, reference) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
-      return x.flat_reference_state(host_at, reference);
+      return x.I(host_at, reference);
     },
     reference_value(host, reference, member) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.flat_reference_value(host_at, reference, member, core.out(0), error));
+      core.check(x.J(host_at, reference, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -373,14 +373,14 @@ export function makeFlat(core) {
     release(host, id) {
       const host_at = core.quietly(host, "host", 1);
       checkWhole(id, 2);
-      if (host_at !== 0) x.flat_release(host_at, id);
+      if (host_at !== 0) x.K(host_at, id);
     },
     type_provide(host, declaration) {
       const host_at = core.pointer(host, "host", 1);
       checkBytes(declaration, 2);
       const error = core.reserve(declaration.length + 8);
       const declaration_at = core.putBytes(declaration);
-      core.check(x.flat_type_provide(host_at, declaration_at, declaration.length, core.out(0), error));
+      core.check(x.L(host_at, declaration_at, declaration.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -391,14 +391,14 @@ export function makeFlat(core) {
       checkBytes(data, 3);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.flat_value_decode(host_at, format, data_at, data.length, core.out(0), error));
+      core.check(x.M(host_at, format, data_at, data.length, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
     },
     value_digest(value) {
       const value_at = core.pointer(value, "value", 1);
-      return BigInt.asUintN(64, x.flat_value_digest(value_at));
+      return BigInt.asUintN(64, x.N(value_at));
     },
     value_encode(value, format, buffer) {
       const value_at = core.pointer(value, "value", 1);
@@ -406,7 +406,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.flat_value_encode(value_at, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.O(value_at, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -414,18 +414,18 @@ export function makeFlat(core) {
     value_equal(a, b) {
       const a_at = core.pointer(a, "value", 1);
       const b_at = core.pointer(b, "value", 2);
-      return x.flat_value_equal(a_at, b_at);
+      return x.P(a_at, b_at);
     },
     value_ref(value) {
       const value_at = core.pointer(value, "value", 1);
-      return core.open("value", x.flat_value_ref(value_at));
+      return core.open("value", x.Q(value_at));
     },
     value_unref(value) {
       const value_at = core.close(value, "value", 1);
-      if (value_at !== 0) x.flat_value_unref(value_at);
+      if (value_at !== 0) x.R(value_at);
     },
     versions() {
-      return core.text(x.flat_versions());
+      return core.text(x.S());
     },
     watch_open(host, source, member, flags) {
       const host_at = core.pointer(host, "host", 1);
@@ -433,7 +433,7 @@ export function makeFlat(core) {
       checkU32(member, 3);
       checkU32(flags, 4);
       const error = core.reserve(0);
-      core.check(x.flat_watch_open(host_at, source, member, flags, core.out(0), error));
+      core.check(x.T(host_at, source, member, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -442,14 +442,14 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.flat_watch_reset(host_at, watch, error));
+      core.check(x.U(host_at, watch, error));
       core.end();
     },
     watch_take(host, watch) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.flat_watch_take(host_at, watch, error));
+      core.check(x.V(host_at, watch, error));
       core.end();
     },
   };

@@ -1,7 +1,10 @@
-"""wasm/shim.c, wasm/exports.txt and wasm/flat.js: the flat layer over WebAssembly.
+"""wasm/shim.c and wasm/flat.js: the flat layer over WebAssembly.
 
 The shim takes ids and times as doubles, which JavaScript has, where the core takes 64-bit integers.
 """
+
+import itertools
+import string
 
 from .c_text import declare
 from .common import (
@@ -26,15 +29,26 @@ CHECKS = {
     "buffer": "checkBytes",
 }
 ABOVE = {"chordal_error_text": "new core.errorClass(code, 0, '').message"}  # what JavaScript has by itself
+LETTERS = string.ascii_lowercase + string.ascii_uppercase
+LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
 OUT_PLACES = 48  # core.js: OUT to FIXED, in places of 8 bytes
 
 SHIM = f"""/* shim.c: the functions as WebAssembly exports them. {NOTICE} */
 /* clang-format off */
 #include "chordal.h"
+
+/* A letter or two is the name outside: names cost transfer. */
+#define EXPORT(letter) __attribute__((export_name(letter)))
 """
 
 
-def shim_lines(function):
+def exported(model):
+    """The functions of the shim and the letters that they are known by."""
+    functions = [function for function in javascript_functions(model) if function["name"] not in ABOVE]
+    return dict(zip((function["name"] for function in functions), LETTERS, strict=False)), functions
+
+
+def shim_lines(function, letter):
     params = [declare("double" if p["type"] in WIDE else p["type"], p["name"]) for p in function["params"]]
     passed = [f"({p['type']}){p['name']}" if p["type"] in WIDE else p["name"] for p in function["params"]]
     result = function["result"]
@@ -45,7 +59,7 @@ def shim_lines(function):
     if kind == "double":
         call = f"(double){call}"
     declared = declare(kind, f"flat_{name}({', '.join(params) or 'void'})")
-    yield f"\n{declared} {{\n    {'' if kind == 'void' else 'return '}{call};\n}}"
+    yield f'\nEXPORT("{letter}")\n{declared} {{\n    {"" if kind == "void" else "return "}{call};\n}}'
 
 
 HEAD = f"""// The flat layer over WebAssembly. {NOTICE}
@@ -70,8 +84,8 @@ def option_lines(model):
 class Wrapper:
     """One function: the checks, the copies in, the call, the result."""
 
-    def __init__(self, function, structs):
-        self.function, self.structs = function, structs
+    def __init__(self, function, structs, letter):
+        self.function, self.structs, self.letter = function, structs, letter
         self.checks, self.sizes, self.copies, self.passed, self.places = [], [], [], [], {}
         self.outs = 0
         for position, argument in enumerate(inputs(function)):
@@ -184,7 +198,7 @@ class Wrapper:
         if function["name"] in ABOVE:
             yield f"      return {ABOVE[function['name']]};"
             return
-        call = f"x.flat_{short(function['name'])}({', '.join(self.passed)})"
+        call = f"x.{self.letter}({', '.join(self.passed)})"
         role, outs = function["result"]["role"], outputs(function)
         if role == "none":
             yield f"      if ({self.guard} !== 0) {call};"
@@ -225,17 +239,16 @@ def flat_lines(model):
     yield "    use_error(type) {"
     yield '      if (typeof type !== "function") throw new TypeError("argument 1 is not a class");'
     yield "      core.errorClass = type;\n    },"
+    letters, _ = exported(model)
     for function in javascript_functions(model):
-        yield from Wrapper(function, structs).lines()
+        yield from Wrapper(function, structs, letters.get(function["name"])).lines()
     yield "  };\n}"
 
 
 def emit(model):
-    functions = [function for function in javascript_functions(model) if function["name"] not in ABOVE]
-    shim = [line for function in functions for line in shim_lines(function)]
-    exports = ["_malloc", "_free"] + [f"_flat_{short(function['name'])}" for function in functions]
+    letters, functions = exported(model)
+    shim = [line for function in functions for line in shim_lines(function, letters[function["name"]])]
     return {
         "wasm/shim.c": SHIM + "\n".join(shim) + "\n",
-        "wasm/exports.txt": "\n".join(exports) + "\n",
         "wasm/flat.js": "\n".join(flat_lines(model)) + "\n",
     }

@@ -26,11 +26,14 @@ int chordal__fail(chordal_error *error, int code, uint64_t position, const char 
 int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
 /* The browser's build leaves words out; its layer above has the codes' own sentences. */
 #ifdef CHORDAL__NO_WORDS
+#define CHORDAL__WORDS(words) ""
 int chordal__fail_at(chordal_error *error, int code, uint64_t position);
 int chordal__fail_plainly(chordal_error *error, int code); /* position 0 */
 #define chordal__fail(error, code, position, words)                                                                    \
     ((void)(words), __builtin_constant_p(position) && (position) == 0 ? chordal__fail_plainly(error, code)             \
                                                                       : chordal__fail_at(error, code, position))
+#else
+#define CHORDAL__WORDS(words) words
 #endif
 /* The code of a stable lower-case name, or 0 when no code has it. */
 int chordal__error_code(const char *name, size_t name_len);

@@ -53,12 +53,7 @@ typedef struct error_row {
     const char *name, *text;
 } error_row;
 
-#ifdef CHORDAL__NO_WORDS
-#define SENTENCE(text) ""
-#else
-#define SENTENCE(text) text
-#endif
-#define ERROR_ROW(name, number, text) {number, LOWER_##name, SENTENCE(text)},
+#define ERROR_ROW(name, number, text) {number, LOWER_##name, CHORDAL__WORDS(text)},
 static const error_row rows[] = {CHORDAL_ERRORS(ERROR_ROW)};
 #define ROWS (sizeof rows / sizeof *rows)
 

@@ -248,7 +248,7 @@ static int send_hold(chordal__remote *remote) {
 }
 
 static void ask_for(chordal__remote *remote) {
-    static const char words[] = "the params are larger than the peer takes";
+    static const char words[] = CHORDAL__WORDS("the params are larger than the peer takes");
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
     if (reference->state == CHORDAL_REFERENCE_RETIRED) return; /* for good */

@@ -59,14 +59,15 @@ static void send_one(chordal__consumer *consumer, chordal__remote *remote, chord
     const chordal__members *members = remote->reference->members;
     int64_t member = chordal__members_find(members, call->method.data, call->method.len);
     if (member < 0 || members->items[member].kind != CHORDAL_MEMBER_METHOD) {
-        refuse(call, CHORDAL_E_NO_MEMBER, "the type has no such method");
+        refuse(call, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no such method"));
         return;
     }
     int code = send_call(consumer, remote, call, (uint32_t)member, slot);
     if (code < 0) {
         bool large = code == CHORDAL_E_SIZE;
         refuse(call, large ? code : CHORDAL_E_NOMEM,
-               large ? "the arguments are larger than the peer takes" : "no memory to send the call");
+               large ? CHORDAL__WORDS("the arguments are larger than the peer takes")
+                     : CHORDAL__WORDS("no memory to send the call"));
         return;
     }
     consumer->slots[slot].used = true;
@@ -187,7 +188,7 @@ static chordal__call *newest_of(const chordal__consumer *consumer, const chordal
 }
 
 static void lose_calls_of(chordal__consumer *consumer, const chordal__reference *reference) {
-    static const char words[] = "the link ended while the call was under way";
+    static const char words[] = CHORDAL__WORDS("the link ended while the call was under way");
     chordal__call *call;
     while ((call = newest_of(consumer, reference)) != NULL) {
         call->path = NULL;

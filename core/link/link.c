@@ -215,7 +215,7 @@ static void ping_or_give_up(chordal__link *link) {
         chordal__send_simple(&none, CHORDAL__PING, 0);
         set_due(link, settings->ping_timeout);
     } else {
-        chordal__link_fail(link, CHORDAL_E_TIMEOUT, "the peer is silent");
+        chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("the peer is silent"));
     }
 }
 
@@ -225,7 +225,7 @@ void chordal__link_due(chordal__link *link) {
         chordal__link_retry(link);
         break;
     case CHORDAL_LINK_OPENING:
-        chordal__link_fail(link, CHORDAL_E_TIMEOUT, "no answer to the handshake");
+        chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("no answer to the handshake"));
         break;
     case CHORDAL_LINK_UP:
         ping_or_give_up(link);

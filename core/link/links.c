@@ -68,7 +68,8 @@ static void fail_broken(chordal__links *links) {
     while (node != &links->all) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
         node = node->next;
-        if (link->broken && link->transport) chordal__link_fail(link, link->broken, "the link could not go on");
+        if (link->broken && link->transport)
+            chordal__link_fail(link, link->broken, CHORDAL__WORDS("the link could not go on"));
     }
 }
 

@@ -107,7 +107,7 @@ static void send_reason(chordal__provider *provider, chordal__invocation *invoca
 }
 
 void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation) {
-    static const char large[] = "the result is larger than the peer takes";
+    static const char large[] = CHORDAL__WORDS("the result is larger than the peer takes");
     chordal__link *link = provider->origin.link;
     size_t bytes = 0;
     int code = invocation->reason.code ? 0 : send_value(provider, invocation, &bytes);

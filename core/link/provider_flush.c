@@ -118,7 +118,8 @@ static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
     int code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;
-    if (code == CHORDAL_E_SIZE) chordal__hold_fail(hold, code, "the object is larger than the peer takes");
+    if (code == CHORDAL_E_SIZE)
+        chordal__hold_fail(hold, code, CHORDAL__WORDS("the object is larger than the peer takes"));
     if (code < 0) return code == CHORDAL_E_SIZE;
     chordal__provider_count(provider, bytes);
     hold->bound = true;
@@ -132,7 +133,7 @@ static bool serve_waiting(chordal__provider *provider) {
     chordal__list_remove(&hold->waiting);
     if (!hold->too_large) return send_bound(provider, hold);
     hold->too_large = hold->bound = false;
-    chordal__hold_fail(hold, CHORDAL_E_SIZE, "a change is larger than the peer takes");
+    chordal__hold_fail(hold, CHORDAL_E_SIZE, CHORDAL__WORDS("a change is larger than the peer takes"));
     return true;
 }
 

@@ -7,7 +7,8 @@ static int check_state(const chordal__reference *reference, chordal_error *error
     case CHORDAL_REFERENCE_REVOKED:
     case CHORDAL_REFERENCE_FAILED:
         return (chordal__fail)(error, reference->reason.code ? reference->reason.code : CHORDAL_E_STATE, 0,
-                               reference->reason.detail.data ? reference->reason.detail.data : "the reference is dead");
+                               reference->reason.detail.data ? reference->reason.detail.data
+                                                             : CHORDAL__WORDS("the reference is dead"));
     default:
         break;
     }
@@ -116,7 +117,7 @@ void chordal__calls_start_timeouts(chordal__runtime *runtime) {
 }
 
 void chordal__call_expired(chordal__call *call) {
-    static const char words[] = "no outcome before the deadline";
+    static const char words[] = CHORDAL__WORDS("no outcome before the deadline");
     chordal__call_settle(call, CHORDAL_E_DEADLINE, NULL, 0, words, sizeof words - 1, NULL, false);
 }
 

@@ -29,12 +29,12 @@ static void start_call(local_hold *hold, chordal__call *call) {
     chordal__runtime *runtime = call->runtime;
     int64_t member = chordal__members_find(hold->object->type->members, call->method.data, call->method.len);
     if (member < 0 || hold->object->type->members->items[member].kind != CHORDAL_MEMBER_METHOD) {
-        fail_call(call, CHORDAL_E_NO_MEMBER, "the type has no such method");
+        fail_call(call, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no such method"));
         return;
     }
     chordal__invocation *invocation = chordal__invoke(runtime->local, hold->object, (uint32_t)member, call->arguments);
     if (!invocation) {
-        fail_call(call, CHORDAL_E_NOMEM, "no memory for the call");
+        fail_call(call, CHORDAL_E_NOMEM, CHORDAL__WORDS("no memory for the call"));
         return;
     }
     invocation->call = call;

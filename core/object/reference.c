@@ -52,8 +52,8 @@ static void settle_all(chordal__list *calls, int code, const char *words) {
 
 void chordal__reference_free(chordal__reference *reference) {
     chordal__runtime *runtime = reference->runtime;
-    settle_all(&reference->parked, CHORDAL_E_RELEASED, "the reference was released");
-    settle_all(&reference->sent, CHORDAL_E_RELEASED, "the reference was released");
+    settle_all(&reference->parked, CHORDAL_E_RELEASED, CHORDAL__WORDS("the reference was released"));
+    settle_all(&reference->sent, CHORDAL_E_RELEASED, CHORDAL__WORDS("the reference was released"));
     while (!chordal__list_empty(&reference->watches))
         chordal__watch_free(CHORDAL__ENTRY(reference->watches.next, chordal__watch, node));
     if (reference->source) reference->source->release(reference);
@@ -106,7 +106,7 @@ void chordal__reference_set_state(chordal__reference *reference, uint8_t state, 
 }
 
 void chordal__reference_orphan(chordal__reference *reference, int code) {
-    static const char words[] = "the link is closed";
+    static const char words[] = CHORDAL__WORDS("the link is closed");
     reference->source = &no_source;
     settle_all(&reference->sent, CHORDAL_E_OUTCOME_UNKNOWN, words);
     if (reference->state == CHORDAL_REFERENCE_RETIRED) return;
