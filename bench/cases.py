@@ -46,6 +46,14 @@ CASES = {
         "one token of 2,000 that follow each other, each a commit in a turn of its own, until the replica has them all",
         ALL,
     ),
+    "delta to replica, token appended": (
+        f"4 characters appended to the last of {NOTES}",
+        "native values: a draft changed, its ops as bytes, applied to a replica, a frame handed over; no host, no link",
+        ("python",),
+    ),
+    "delta to replica, changed field": (f"8 characters set in {NOTES}", "the same", ("python",)),
+    "delta to replica, appended item": (f"137 bytes of JSON behind {NOTES}", "the same", ("python",)),
+    "delta to replica, removed item": (f"the 400th of {NOTES}", "the same", ("python",)),
     "commit to frame, token appended": (
         f"4 characters appended to the last of {NOTES}",
         "a transaction made, committed, sent over a memory link, applied to the replica, its watch called",

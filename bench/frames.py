@@ -7,7 +7,7 @@ import time
 import tracemalloc
 
 import chordal
-from chordal import _ops, _packed
+from chordal import _native, _records
 from chordal.transaction import Ticket
 from world import BATCHES, WARM, report
 
@@ -22,6 +22,10 @@ class Sized(chordal.Object):
 
 def key_of(i):
     return f"key-{i:07}"
+
+
+def varint(number):
+    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
 
 
 def made(kind, size):
@@ -49,13 +53,10 @@ class World:
     def commit(self):
         """The ops as the core takes them, so that the provider's own values have no part in it."""
         self.number += 1
-        ops, head = bytearray(), bytearray()
-        _ops.put_head(ops, _ops.SET, (0, self.segment))
-        _packed.put_value(ops, self.number % 100)
-        _packed.put_varint(head, self.object._id)
-        _packed.put_varint(head, len(ops))
-        ticket = self.provider._core.commit(0, bytes(head + ops))
-        self.provider._provider.tickets[ticket] = (Ticket(), [])
+        ops = _native.Ops()
+        ops.add(_records.OP_SET, (0, self.segment), self.number % 100)
+        ticket = self.provider._core.commit(0, varint(self.object._id) + varint(len(ops)) + bytes(ops))
+        self.provider._provider.tickets[ticket] = (Ticket(), None)
         self.provider._wake()
 
     async def frame(self):

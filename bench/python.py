@@ -5,7 +5,8 @@ import json
 import time
 from dataclasses import dataclass
 
-from chordal import _packed
+import chordal
+from chordal import _native
 from world import BATCHES, DOCUMENT, ITEM, NOTES, WARM, Counted, Notes, World, report
 
 # ---- what is done to the notes ----
@@ -183,6 +184,43 @@ async def measure(case):
     await world.close()
 
 
+class Replicated:
+    """A document and its replica as native values."""
+
+    def __init__(self):
+        value = json.loads(NOTES)
+        self.values, self.replica = {0: chordal.freeze(value)}, {0: chordal.freeze(value)}
+        self.seen = 0
+
+    def once(self, change):
+        ops = _native.Ops()
+        document = _native.DraftDocument(self.values, 0, ops)
+        self.list = document.read()
+        change(self)
+        data = bytes(ops)
+        document.close(True)
+        _native.patch_in(self.replica, 0, data, False, False)
+        self.notice(chordal.Frame(self.replica[0], 1, data, False, None, False))
+        return len(data)
+
+    def notice(self, frame):
+        self.seen += 1
+
+
+def measure_delta(name, change, batch):
+    samples, processor = [], []
+    for number in range(-WARM, BATCHES):
+        world = Replicated()
+        start, worked = time.perf_counter(), time.process_time()
+        for _ in range(batch):
+            size = world.once(change)
+        if number >= 0:
+            samples.append((time.perf_counter() - start) * 1e6 / batch)
+            processor.append((time.process_time() - worked) * 1e6 / batch)
+        assert world.values == world.replica and world.seen == batch
+    report(case=f"delta to replica, {name}, binary", unit="us", samples=samples, processor=processor, bytes=size)
+
+
 def measure_plain(name, system, once, size):
     samples = []
     for batch in range(-WARM, BATCHES):
@@ -208,10 +246,10 @@ def measure_json(name, text):
 def measure_snapshot(name, text):
     """Native values to bytes and back, without a host; and the same by JSON."""
     value, data = json.loads(text), text.encode()
-    packed = _packed.pack(value)
+    packed = _native.pack(value)
     encode, decode = f"snapshot encode, {name}", f"snapshot decode, {name}"
-    measure_plain(encode, "chordal", lambda: _packed.pack(value), len(packed))
-    measure_plain(decode, "chordal", lambda: _packed.unpack(packed), len(packed))
+    measure_plain(encode, "chordal", lambda: _native.pack(value), len(packed))
+    measure_plain(decode, "chordal", lambda: _native.unpack(packed), len(packed))
     measure_plain(encode, "limit: json", lambda: dumped(value).encode(), len(data))
     measure_plain(decode, "limit: json", lambda: json.loads(data.decode()), len(data))
 
@@ -219,6 +257,13 @@ def measure_snapshot(name, text):
 async def main():
     for case in CASES:
         await measure(case)
+    for name, change, batch in (
+        ("token appended", token, 200),
+        ("changed field", field, 200),
+        ("appended item", item, 100),
+        ("removed item", removal, 100),
+    ):
+        measure_delta(name, change, batch)
     for name, text in (("1,000 notes", NOTES), ("500 x 960 document", DOCUMENT)):
         measure_snapshot(name, text)
         measure_json(f"hold to live, {name}, binary", text)

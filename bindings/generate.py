@@ -10,7 +10,6 @@ import front_end
 from emit import (
     abi_test,
     api_reference,
-    cdef_python,
     export_map,
     flat_typescript,
     node_glue,
@@ -25,7 +24,6 @@ EMITTERS = [
     records_typescript,
     flat_typescript,
     export_map,
-    cdef_python,
     abi_test,
     api_reference,
     node_glue,

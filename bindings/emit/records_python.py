@@ -1,45 +1,16 @@
-"""python/chordal/_records.py: constants, tables and event readers for Python."""
+"""python/chordal/_records.py: constants, tables and the classes of events for Python."""
 
-from .common import FIELD_SIZES, NOTICE, fields_of, shared_constants, short, title, wrap
+from .common import NOTICE, fields_of, shared_constants, short, title, wrap
 
-CODES = {"id": "Q", "u64": "Q", "u32": "I", "i32": "i", "span": "II", "part": "IIQ"}
 TYPES = {"id": "int", "u64": "int", "u32": "int", "i32": "int", "span": "str", "part": "bytes"}
 
-HEAD = f'''"""Constants, tables and event readers. {NOTICE}"""
+HEAD = f'''"""Constants, tables and the classes of events. {NOTICE}"""
 
 # fmt: off
 # ruff: noqa
 
-from struct import Struct
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Tuple, Union
 
-'''
-
-READERS = """
-def _text(buffer: Any, at: int, length: int) -> str:
-    return str(buffer[at:at + length], "utf-8", "surrogatepass") if length else ""
-
-
-def _bytes(buffer: Any, at: int, length: int, part: int) -> bytes:
-    return bytes(buffer[at:at + length]) if length and not part else b""
-
-"""
-
-TAIL = '''
-_HEAD = Struct("<IHH")
-
-
-def read_events(buffer: Any, length: int) -> List[Event]:
-    """The events in the first `length` bytes of a buffer that host_poll filled; unknown kinds are skipped."""
-    events: List[Event] = []
-    at = 0
-    while at < length:
-        size, kind, flags = _HEAD.unpack_from(buffer, at)
-        reader = _READERS.get(kind)
-        if reader is not None:
-            events.append(reader(buffer, at, flags))
-        at += size
-    return events
 '''
 
 
@@ -76,33 +47,6 @@ def table_lines(model):
     yield ")"
 
 
-def format_of(event):
-    """The struct format behind the record's head, with padding made explicit."""
-    text, at = "<8x", 8
-    for field in event["fields"]:
-        text += "x" * (field["offset"] - at)
-        text += "4x" if field["name"] == "reserved" else CODES[field["type"]]
-        at = field["offset"] + FIELD_SIZES[field["type"]]
-    return text
-
-
-def unpacked(event):
-    """The names that a record unpacks to, and the expressions that make the event's fields of them."""
-    names, values = [], []
-    for field in fields_of(event):
-        name = field["name"]
-        if field["type"] == "span":
-            names += [f"{name}_at", f"{name}_length"]
-            values.append(f"_text(buffer, at + {name}_at, {name}_length)")
-        elif field["type"] == "part":
-            names += [f"{name}_at", f"{name}_length", f"{name}_part"]
-            values += [f"_bytes(buffer, at + {name}_at, {name}_length, {name}_part)", f"{name}_part"]
-        else:
-            names.append(name)
-            values.append(name)
-    return names, values
-
-
 def class_lines(event):
     yield f"\nclass {title(event['name'])}Event(NamedTuple):"
     yield wrap('"""' + event["comment"] + '"""', "    ", 110) + "\n"
@@ -114,18 +58,6 @@ def class_lines(event):
     yield ""
 
 
-def reader_lines(event):
-    name = event["name"].lower()
-    names, values = unpacked(event)
-    target = ", ".join(names) + ("," if len(names) == 1 else "")
-    yield f'\n_{event["name"]} = Struct("{format_of(event)}")\n\n'
-    yield f"def _read_{name}(buffer: Any, at: int, flags: int) -> {title(name)}Event:"
-    yield f"    {target} = _{event['name']}.unpack_from(buffer, at)"
-    yield f"    return {title(name)}Event(\n        flags,"
-    yield from (f"        {value}," for value in values)
-    yield "    )\n"
-
-
 def emit(model):
     lines = list(constant_lines(model)) + list(table_lines(model))
     lines.append(
@@ -135,10 +67,11 @@ def emit(model):
         lines += class_lines(event)
     names = ", ".join(f"{title(event['name'])}Event" for event in model["events"])
     lines.append(f"\nEvent = Union[{names}]\n")
-    lines.append(READERS.rstrip("\n") + "\n")
-    for event in model["events"]:
-        lines += reader_lines(event)
-    lines.append("\n_READERS: Dict[int, Callable[[Any, int, int], Event]] = {")
-    lines += [f"    EVENT_{event['name']}: _read_{event['name'].lower()}," for event in model["events"]]
-    lines.append("}")
-    return {"python/chordal/_records.py": HEAD + "\n".join(lines) + TAIL}
+    lines.append("# By kind; None: there is no such kind.")
+    lines.append("EVENTS: List[Any] = [")
+    by_value = {event["value"]: event for event in model["events"]}
+    for value in range(max(by_value) + 1):
+        event = by_value.get(value)
+        lines.append(f"    {title(event['name'])}Event," if event else "    None,")
+    lines.append("]\n")
+    return {"python/chordal/_records.py": HEAD + "\n".join(lines)}

@@ -5,7 +5,10 @@ objects of other hosts, whose state it sees as local, immutable values that foll
 calls. See docs/guide/python.md.
 """
 
-from ._core import versions
+import json
+from typing import Any
+
+from . import _native
 from .call import Call
 from .draft import DraftDict, DraftList
 from .errors import Cancelled, ChordalError, DeadlineError, DeriveError, MethodError, OutcomeUnknown
@@ -17,6 +20,12 @@ from .object import Object, derive, document, method
 from .reference import Frames, Member, Reference, Watch
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, FrozenList, Value, freeze
+
+
+def versions() -> dict[str, Any]:
+    """The versions of this library and of what is linked into it."""
+    return dict(json.loads(_native.versions()))
+
 
 __version__ = versions()["chordal"]
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _packed, _records
+from . import _native, _records
 from .call import Call
 from .errors import ChordalError, MethodError, error_of
 from .object import Derive, Method, Object
@@ -31,7 +31,7 @@ class Provider:
         self.numbers: dict[str, int] = {}
         self.objects: dict[int, Object] = {}
         self.calls: dict[int, Call] = {}
-        self.tickets: dict[int, tuple[Ticket, list[tuple[Object, int]]]] = {}
+        self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.settle_polls = 0  # how often derives may have to be asked for after a commit
 
@@ -44,7 +44,7 @@ class Provider:
         self.settle_polls = max(self.settle_polls, _derive_depth(kind))
 
     def object(self, name: str, params: FrozenDict) -> Object:
-        number = self.core.object_get(_packed.text_bytes(name), _packed.pack(params))
+        number = self.core.object_get(name, params)
         return self._instance(number, self.numbers[name], params)
 
     def _instance(self, number: int, type: int, params: FrozenDict) -> Object:
@@ -55,7 +55,7 @@ class Provider:
 
     def on_object(self, event: _records.ObjectEvent) -> None:
         if event.state == _records.OBJECT_MADE:
-            instance = self._instance(event.object, event.type, _packed.unpack(event.params))
+            instance = self._instance(event.object, event.type, _native.unpack(event.params))
             if type(instance).start is not Object.start:
                 self._run(self._start(instance))
             return
@@ -86,7 +86,7 @@ class Provider:
         assert isinstance(member, Method)
         call = Call(self, event.call, instance, event.origin)
         self.calls[event.call] = call
-        arguments = _packed.unpack(event.arguments)
+        arguments = _native.unpack(event.arguments)
         if not member.takes(len(arguments)):
             return self._fail(call, MethodError("arguments", f"{member.name} does not take {len(arguments)} arguments"))
         try:
@@ -114,10 +114,7 @@ class Provider:
         if self.calls.pop(call._id, None) is None or self.core.closed:
             return
         try:
-            if isinstance(value, (bytes, bytearray, memoryview)):
-                self.core.call_answer(call._id, 0, bytes(value))
-            else:
-                self.core.call_answer(call._id, _records.FORMAT_PACKED, _packed.pack(value))
+            self.core.call_answer(call._id, value)
         except ChordalError as error:
             self.calls[call._id] = call
             return self._fail(call, _told(error, f"the result of {call.object!r}.{member.name}"))
@@ -154,7 +151,7 @@ class Provider:
         assert isinstance(member, Derive)
         try:
             value = freeze(member.function(instance))
-            if _answered(self.core.compute_answer, event.compute, _packed.pack(value)):
+            if _answered(self.core.compute_answer, event.compute, value):
                 instance._values[event.member] = value
         except Exception as error:
             told = _told(error, f"{instance!r}.{member.name}")
@@ -162,33 +159,31 @@ class Provider:
 
     # ---- commits ----
 
-    def transaction(self, instance: Object | None, call: int) -> Transaction:
-        return Transaction(self, instance, call)
-
     def commit(self, transaction: Transaction) -> Ticket:
         """Bring a transaction to the core in one crossing, and let what depends on it settle."""
-        self.core._enter()
         ticket = Ticket()
-        changes = transaction._packed()
-        if not changes:
+        through = False
+        try:
+            changes = transaction._changes()
+            if changes:
+                call = transaction._call if transaction._call in self.calls else 0
+                number = self.core.commit(call, changes)
+                through = True
+        finally:
+            transaction._close(through)
+        if not through:
             ticket._settle(0)
             return ticket
-        call = transaction._call if transaction._call in self.calls else 0
-        number = self.core.commit(call, changes)
-        touched = []
-        for draft in transaction._drafts():
-            for document in draft._documents.values():
-                draft._instance._values[document.member] = document.value
-                touched.append((draft._instance, document.member))
-        self.tickets[number] = (ticket, touched)
+        self.tickets[number] = (ticket, transaction)
         self.host._pump.settle(self.settle_polls)
         return ticket
 
     def on_ticket(self, event: _records.TicketEvent) -> None:
-        ticket, touched = self.tickets.pop(event.ticket)
+        ticket, transaction = self.tickets.pop(event.ticket)
         if event.code:
-            for instance, member in touched:  # the tips fell back
-                instance._values.pop(member, None)
+            for instance in transaction._instances():  # the tips fell back
+                for member in type(instance).type_documents.values():
+                    instance._values.pop(member.index, None)
             ticket._settle(0, error_of(event.code, event.detail))
         else:
             ticket._settle(event.commit)

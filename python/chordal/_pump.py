@@ -1,49 +1,110 @@
-"""The pump: brings the core's events to a host on its event loop, and wakes the core when it has something to do."""
+"""The pump: brings the core's events to a host on its event loop, and wakes the core when it has something to do.
+
+All hosts of a loop take their turns in one step of it, one after the other until none has anything left, so that what
+one does for another does not wait for the loop to go round.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _records
-from ._core import Core
+from ._native import Core
 
-_POLLS = 32  # of one turn, before others on the loop have theirs
+_POLLS = 32  # of one turn, before others have theirs
+_TURNS = 32  # of one step of the loop
+
+
+class Turns:
+    """Whose turn it is on a loop."""
+
+    __slots__ = ("__weakref__", "_loop", "_scheduled", "waiting")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._scheduled = False
+        self.waiting: deque[Pump] = deque()
+
+    def add(self, pump: Pump) -> None:
+        self.waiting.append(pump)
+        if not self._scheduled:
+            loop = self._loop()
+            assert loop is not None
+            loop.call_soon(self._step)
+            self._scheduled = True
+
+    def _step(self) -> None:
+        waiting = self.waiting
+        try:
+            for _ in range(_TURNS):
+                waiting.popleft().turn()
+                if not waiting:
+                    break
+        finally:
+            self._scheduled = False
+            if waiting:
+                self.add(waiting.popleft())
+
+
+_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = weakref.WeakKeyDictionary()
 
 
 class Pump:
+    __slots__ = (
+        "_after",
+        "_events",
+        "_loop",
+        "_scheduled",
+        "_timer",
+        "_timer_at",
+        "_turns",
+        "core",
+        "handlers",
+        "on_new_loop",
+    )
+
     def __init__(self, core: Core, handlers: dict[type, Callable[[Any], None]]) -> None:
         self.core = core
         self.handlers = handlers
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._scheduled = False
+        self._turns: Turns | None = None
+        self._scheduled = False  # among the turns, or in one that looks again before it ends
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _records.NEVER
         self._events: deque[_records.Event] = deque()  # polled, not handled yet
-        self._after: deque[Callable[[], None]] = deque()
+        self._after: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop that the host lives on: the one that it was first used on, until that is closed."""
-        if self._loop is None or self._loop.is_closed():
-            first = self._loop is None
-            self._loop = asyncio.get_running_loop()
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            first = loop is None
+            loop = self._loop = asyncio.get_running_loop()
+            turns = _turns.get(loop)
+            if turns is None:
+                turns = _turns[loop] = Turns(loop)
+            self._turns = turns
             self._scheduled = False
             self._timer = None
             self._timer_at = _records.NEVER
             if not first:
                 self.on_new_loop()
-        return self._loop
+        return loop
 
     def wake(self) -> None:
         """Something was done to the host: take a turn soon."""
-        loop = self.loop()
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            self.loop()
         if not self._scheduled:
             self._scheduled = True
-            loop.call_soon(self._turn)
+            self._turns.add(self)  # type: ignore[union-attr]
 
     def nudge(self) -> None:
         """As wake, from any thread, and without need of a loop."""
@@ -59,16 +120,18 @@ class Pump:
         if not self.core.closed:
             self.wake()
 
-    def after(self, step: Callable[[], None]) -> None:
+    def after(self, step: Callable[..., None], *arguments: Any) -> None:
         """Do a step when all events polled so far are handled."""
-        self._after.append(step)
-        self.wake()
+        self._after.append((step, arguments))
+        if not self._scheduled:
+            self.wake()
 
     def settle(self, rounds: int) -> None:
         """Answer the derives that a commit asked for, so that they can be read at once. Other events wait for the
         turn."""
-        waiting, self._events = self._events, deque()
-        self._compute(waiting)
+        if rounds:
+            waiting, self._events = self._events, deque()
+            self._compute(waiting)
         for _ in range(rounds):
             if not self._compute(self.core.poll()):
                 break
@@ -85,22 +148,44 @@ class Pump:
                 self._events.append(event)
         return computes
 
-    def _turn(self) -> None:
-        self._scheduled = False
+    def turn(self) -> None:
+        """Handle what the core has to tell, until nothing is left. While it goes on it counts as scheduled: what wakes
+        the host meanwhile is looked at in it."""
+        self._scheduled = True
+        more = False
+        try:
+            more = self._go_on()
+        finally:
+            self._scheduled = more
+        if more:
+            self._turns.add(self)  # type: ignore[union-attr]
+
+    def _go_on(self) -> bool:
+        """One turn; answers whether there is more than fits in it."""
+        core = self.core
+        handlers = self.handlers
         for _ in range(_POLLS):
-            self._do_afters()
-            if self.core.closed:
-                return
-            if not self._events:
-                self._events.extend(self.core.poll())
-            while self._events:
-                self._handle(self._events.popleft())
-            if self.core.closed:
-                return
-            if not self._after and (deadline := self.core.deadline()):
-                self._set_timer(deadline)
-                return
-        self.wake()
+            if self._after:
+                self._do_afters()
+            if core.closed:
+                return False
+            events = self._events  # another one after settling
+            if not events:
+                events.extend(core.poll())
+            while events:
+                event = events.popleft()
+                try:
+                    handlers[type(event)](event)
+                except Exception as error:
+                    self._report(error)
+                events = self._events
+            if core.closed:
+                return False
+            if not self._after and (deadline := core.deadline()):
+                if deadline < self._timer_at:
+                    self._set_timer(deadline)
+                return False
+        return True
 
     def _handle(self, event: _records.Event) -> None:
         try:
@@ -109,9 +194,11 @@ class Pump:
             self._report(error)
 
     def _do_afters(self) -> None:
-        while self._after:
+        after = self._after
+        while after:
+            step, arguments = after.popleft()
             try:
-                self._after.popleft()()
+                step(*arguments)
             except Exception as error:
                 self._report(error)
 
@@ -121,8 +208,6 @@ class Pump:
 
     def _set_timer(self, deadline: int) -> None:
         """A timer that is early is as good: the turn that it takes sets the next one."""
-        if deadline >= self._timer_at:
-            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline
@@ -132,7 +217,7 @@ class Pump:
         self._timer = None
         self._timer_at = _records.NEVER
         if not self._scheduled and not self.core.closed:
-            self._turn()
+            self.turn()
 
     def stop(self) -> None:
         """No more turns."""

@@ -9,10 +9,9 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from . import _futures, _ops, _packed, _records
+from . import _futures, _native, _records
 from .errors import ChordalError, DeriveError, error_of
 from .frame import Frame
-from .patch import patch
 
 if TYPE_CHECKING:
     from .host import Host
@@ -57,7 +56,7 @@ class Replica:
         self.values: dict[int, Any] = {}
         self.errors: dict[int, ChordalError | None] = {}
         self.commit = 0
-        self.followers: dict[str, weakref.WeakKeyDictionary[Any, None]] = {}
+        self.followers: dict[str, dict[int, weakref.ref[Any]]] = {}  # by id
         self.watches: set[Any] = set()  # followers that go on when nobody keeps them
         self.holds: weakref.WeakSet[Any] = weakref.WeakSet()  # of the references that were not given back
         self.waiting: list[asyncio.Future[None]] = []
@@ -71,7 +70,7 @@ class Replica:
         self.state = STATES[event.state]
         self.reason = error_of(event.code, event.detail) if event.code else None
         if event.state == _records.REFERENCE_LIVE:
-            self._bind(_packed.unpack(event.members))
+            self._bind(_native.unpack(event.members))
         self._wake()
         error = self.dead()
         if error is not None:
@@ -88,9 +87,11 @@ class Replica:
         for name, followers in list(self.followers.items()):
             index = names.get(name, -1)
             if index not in self.states:
-                self._end(followers, ChordalError("no_member", f"the object has no document or derive {name}"))
+                self._end(
+                    _present(followers), ChordalError("no_member", f"the object has no document or derive {name}")
+                )
             elif index in self.values:
-                self._hand(followers, self.snapshot(index))
+                self._hand(_present(followers), self.snapshot(index))
 
     def dead(self) -> ChordalError | None:
         """Why the object can be held no longer."""
@@ -137,43 +138,33 @@ class Replica:
     def on_frame(self, event: _records.FrameEvent) -> None:
         member = event.member
         whole = bool(event.flags & _records.FRAME_SNAPSHOT)
-        if self.keep != "none" and not self._patch(member, event.ops, whole):
+        try:
+            if self.keep == "none":
+                told = _native.last_error(event.ops)
+            else:
+                told = _native.patch_in(self.values, member, event.ops, whole, self.keep == "in-place")
+        except (ChordalError, MemoryError) as error:
+            log.warning("an op did not apply, the whole value is asked for: %s", error)
+            self.reset()
             return
         self.commit = event.commit
-        self.errors[member] = self._derive_error(member, event, whole)
+        if member not in self.documents and (whole or told is not None):
+            self.errors[member] = DeriveError(*told) if told is not None and told[0] else None
         self.untaken = self.manual
         name = self.labels[member] if member < len(self.labels) else ""
-        if name in self.followers:
+        followers = self.followers.get(name)
+        if followers:
             folded = bool(event.flags & _records.FRAME_FOLDED)
             ops = None if whole and self.keep != "none" else event.ops
             value = self.values.get(member)
-            self._hand(self.followers[name], Frame(value, event.commit, ops, folded, self.errors[member], whole))
+            self._hand(_present(followers), Frame(value, event.commit, ops, folded, self.errors.get(member), whole))
         if self.untaken:
             self.host._pump.after(self.take)
-
-    def _patch(self, member: int, ops: bytes, whole: bool) -> bool:
-        """Bring a member's value up to date; False when its ops do not fit, and the whole value will follow."""
-        try:
-            self.values[member] = patch(None if whole else self.values.get(member), ops, self.keep == "in-place")
-        except (ChordalError, LookupError) as error:
-            log.warning("an op did not apply, the whole value is asked for: %s", error)
-            self.reset()
-            return False
-        return True
 
     def reset(self) -> None:
         """Ask for whole values."""
         if self.state != "released" and not self.host._core.closed:
             self.host._core.watch_reset(self.id)
-
-    def _derive_error(self, member: int, event: _records.FrameEvent, whole: bool) -> ChordalError | None:
-        """The ops tell of an error; over a link, they alone."""
-        if member in self.documents:
-            return None
-        told = _ops.last_error(event.ops)
-        if told is not None:
-            return DeriveError(*told) if told[0] else None
-        return None if whole else self.errors.get(member)
 
     # ---- who follows ----
 
@@ -182,46 +173,60 @@ class Replica:
         if error is not None:
             raise error
         index = self.member(name)
-        self.followers.setdefault(name, weakref.WeakKeyDictionary())[follower] = None
+        self._keep(name, follower)
         if for_good:
             self.watches.add(follower)
             self.host._watched.add(self)
         if index is not None and index in self.values:
             self._hand([follower], self.snapshot(index))
 
-    def unfollow(self, name: str, follower: Any) -> None:
+    def _keep(self, name: str, follower: Any) -> None:
+        """Follow as long as somebody else keeps the follower."""
+        key, kept = id(follower), weakref.ref(self)
+
+        def gone(_: Any) -> None:
+            replica = kept()
+            if replica is not None:
+                replica._forget(name, key)
+
+        self.followers.setdefault(name, {})[key] = weakref.ref(follower, gone)
+
+    def _forget(self, name: str, key: int) -> None:
         followers = self.followers.get(name)
         if followers is not None:
-            followers.pop(follower, None)
+            followers.pop(key, None)
             if not followers:
                 del self.followers[name]
+
+    def unfollow(self, name: str, follower: Any) -> None:
+        self._forget(name, id(follower))
         self.watches.discard(follower)
         if not self.watches:
             self.host._watched.discard(self)
         self.take()
 
     def _hand(self, followers: Iterable[Any], frame: Frame) -> None:
-        for follower in list(followers):
+        for follower in followers:
             follower._deliver(frame)
 
     def take(self) -> None:
         """Tell the core that the frames were taken, once all followers have."""
         if not self.untaken or self.host._core.closed or self.state == "released":
             return
-        if any(follower._lags() for followers in self.followers.values() for follower in followers):
+        if any(follower._lags() for followers in self.followers.values() for follower in _present(followers)):
             return
         self.untaken = False
         self.host._core.watch_take(self.id)
         self.host._wake()
 
     def _end(self, followers: Iterable[Any], error: ChordalError | None) -> None:
-        for follower in list(followers):
+        for follower in followers:
             follower._end(error)
 
     def end(self, error: ChordalError | None) -> None:
         """No more frames will come."""
         for followers in list(self.followers.values()):
-            self._end(followers, error)
+            self._end(_present(followers), error)
         self.followers.clear()
         self.watches.clear()
         self.host._watched.discard(self)
@@ -235,6 +240,10 @@ class Replica:
         self.finalizer()
         self._wake()
         self.end(reason)
+
+
+def _present(followers: dict[int, weakref.ref[Any]]) -> list[Any]:
+    return [follower for kept in followers.values() if (follower := kept()) is not None]
 
 
 def _give_back(core: Any, pump: Any, number: int) -> None:

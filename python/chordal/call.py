@@ -28,7 +28,8 @@ class Call:
 
     def transaction(self) -> Transaction:
         """A transaction on behalf of this call: its result reaches the caller after the change."""
-        return self._provider.transaction(self.object, self._id)
+        provider = self._provider
+        return Transaction(provider.core, self.object, None, provider, self._id)
 
     def new_id(self) -> str:
         """A short random text, unique for all purposes: 96 bits."""

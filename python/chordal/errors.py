@@ -6,7 +6,7 @@ has changed nothing.
 
 from __future__ import annotations
 
-from . import _records
+from . import _native, _records
 
 
 class ChordalError(Exception):
@@ -89,3 +89,6 @@ def call_error(code: int, name: str, detail: str) -> ChordalError:
 def closed(what: str) -> ChordalError:
     """The exception for a thing that was closed."""
     return ChordalError("closed", f"the {what} is closed")
+
+
+_native.adopt(error=ChordalError, error_of=error_of, events=_records.EVENTS)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _ops
+from ._native import listed
 from .errors import ChordalError
+
+Path = tuple["int | str", ...]
+Op = tuple[Any, ...]
+"""One change as a tuple: letter, path inside the member, arguments. ``("a", ("entries", 0, "text"), " milk")``."""
 
 _KEPT_BYTES = 1 << 20  # ops that wait in one frame, besides a whole value; more become "the whole is now this value"
 
@@ -39,11 +43,11 @@ class Frame:
         self._limit = _KEPT_BYTES + (len(ops) if ops is not None and snapshot else 0)
 
     @property
-    def ops(self) -> list[_ops.Op]:
+    def ops(self) -> list[Op]:
         """The change as ops: tuples of letter, path inside the member, arguments (docs/protocol.md, "Ops"), such as
         ``("a", ("entries", 0, "text"), " milk")``. A snapshot is one ``("r", (), value)``; without values, what was
         folded into it follows."""
-        return [("r", (), self.value)] if self._ops is None else _ops.listed(self._ops)
+        return [("r", (), self.value)] if self._ops is None else listed(self._ops)
 
     def fold(self, later: Frame, values: bool) -> Frame | None:
         """One frame for this one and the next. None: it would be too long, and without `values` nothing else tells."""

@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from . import _futures, _packed, _records
-from ._core import Core
+from . import _futures, _native, _records
+from ._native import Core
 from ._provider import Provider
 from ._pump import Pump
 from ._replica import KeepValues, Replica
@@ -18,7 +18,7 @@ from .link import Link, Server
 from .object import Object, TypeLike, type_of
 from .reference import Reference
 from .transaction import Transaction
-from .values import freeze
+from .values import FrozenDict, freeze
 
 _Answer = TypeVar("_Answer")
 _TRIES = 16  # of a transaction that is run again on conflict
@@ -54,8 +54,8 @@ class Host:
 
     def _handlers(self) -> dict[type, Callable[[Any], None]]:
         return {
-            _records.LinkEvent: lambda event: self._to_link(event.link, "_on_state", event),
-            _records.OutputEvent: lambda event: self._to_link(event.link, "_on_output"),
+            _records.LinkEvent: self._on_link,
+            _records.OutputEvent: self._on_output,
             _records.ReferenceEvent: self._on_reference,
             _records.FrameEvent: self._on_frame,
             _records.ObjectEvent: self._provider.on_object,
@@ -72,7 +72,7 @@ class Host:
         """Provide a type. Raises ChordalError EXISTS (the name is taken), INVALID (with words)."""
         if not (isinstance(kind, type) and issubclass(kind, Object) and kind.type_name):
             raise ChordalError("type", "a type is a subclass of chordal.Object")
-        self._core._enter()
+        self._core.enter()
         self._provider.provide(kind)
         self._wake_if_running()
 
@@ -86,8 +86,8 @@ class Host:
 
     def transaction(self) -> Transaction:
         """A transaction over objects of this host: ``with host.transaction() as t: t.of(notes).list[…] = …``."""
-        self._core._enter()
-        return self._provider.transaction(None, 0)
+        self._core.enter()
+        return Transaction(self._core, None, None, self._provider, 0)
 
     async def transact(self, function: Callable[[Transaction], Awaitable[_Answer] | _Answer]) -> _Answer:
         """Run `function` with a transaction, commit, wait until it is through, and answer what the function did. On
@@ -132,19 +132,18 @@ class Host:
             raise ChordalError("invalid", f"values cannot be {values!r}")
         name = type_of(kind)
         address = freeze({**(params or {}), **named})
-        packed = _packed.pack(address)
-        key = (link._id if link else 0, name, version, manual, values, _packed.pack(sorted(address.items())))
+        key = (link._id if link else 0, name, version, manual, values, _native.pack(sorted(address.items())))
         replica = self._shared.get(key)
         if replica is None or replica.state in ("released", "retired"):
-            number = self._ask(key[0], name, version, manual, packed)
+            number = self._ask(key[0], name, version, manual, address)
             replica = self._replicas[number] = Replica(self, number, manual, values)
             self._shared[key] = replica
             self._wake()
         return Reference(replica, name, address)
 
-    def _ask(self, link: int, name: str, version: int, manual: bool, params: bytes) -> int:
+    def _ask(self, link: int, name: str, version: int, manual: bool, params: FrozenDict) -> int:
         flags = _records.REFERENCE_KEPT | (_records.REFERENCE_MANUAL if manual else 0)
-        return self._core.reference_get(link, _packed.text_bytes(name), version, flags, params)
+        return self._core.reference_get(link, name, version, flags, params)
 
     def _release(self, replica: Replica) -> None:
         replica.release()
@@ -168,10 +167,9 @@ class Host:
     ) -> asyncio.Future[Any]:
         if replica.state == "released":
             raise replica.reason or ChordalError("released")
-        packed = _packed.pack_arguments(arguments)
         milliseconds = 0 if timeout is None else max(1, round(timeout * 1000))
         future = self._loop().create_future()
-        number = self._core.call_start(replica.id, _packed.text_bytes(method), packed, milliseconds)
+        number = self._core.call_start(replica.id, method, arguments, milliseconds)
         self._calls[number] = (future, replica)
         future.add_done_callback(lambda future: self._cancel(number, future))
         self._wake()
@@ -191,7 +189,7 @@ class Host:
             future.set_exception(call_error(event.code, event.name, event.detail))
         else:
             raw = event.flags & _records.RESULT_BYTES
-            future.set_result(event.value if raw else _packed.unpack(event.value))
+            future.set_result(event.value if raw else _native.unpack(event.value))
 
     # ---- links ----
 
@@ -234,7 +232,7 @@ class Host:
         :meth:`connect`. Raises OSError when the address is taken, ChordalError INVALID."""
         from . import edge
 
-        self._core._enter()
+        self._core.enter()
         server = await edge.listen(self, url, origins, edge.flags(offer, route_offers, serve), options)
         self._servers.add(server)
         return server
@@ -249,10 +247,15 @@ class Host:
         self._links[link._id] = link
         return link
 
-    def _to_link(self, number: int, handler: str, *arguments: Any) -> None:
-        link = self._links.get(number)
+    def _on_link(self, event: _records.LinkEvent) -> None:
+        link = self._links.get(event.link)
         if link is not None:
-            getattr(link, handler)(*arguments)
+            link._on_state(event)
+
+    def _on_output(self, event: _records.OutputEvent) -> None:
+        link = self._links.get(event.link)
+        if link is not None:
+            link._on_output()
 
     # ---- the rest ----
 
@@ -268,7 +271,7 @@ class Host:
 
     def digest(self, value: Any) -> str:
         """A 64-bit digest of a value, as 16 hexadecimal digits: equal values have equal ones, in every runtime."""
-        return f"{self._core.digest(_packed.pack(value)):016x}"
+        return f"{self._core.digest(value):016x}"
 
     @property
     def closed(self) -> bool:
@@ -301,7 +304,7 @@ class Host:
         references are released, iterations end. Closing twice is allowed."""
         if self._core.closed:
             return
-        self._core._enter()
+        self._core.enter()
         for server in list(self._servers):
             server.close()
         try:
@@ -336,7 +339,7 @@ class Host:
         self._core.close()
 
     async def __aenter__(self) -> Host:
-        self._core._enter()
+        self._core.enter()
         self._wake()
         return self
 

@@ -22,13 +22,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, overload
 
-from . import _packed
 from .errors import ChordalError
+from .transaction import Transaction
 from .values import FrozenDict, freeze
 
 if TYPE_CHECKING:
     from .host import Host
-    from .transaction import Transaction
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MISSING = object()
@@ -224,8 +223,7 @@ class Object:
         """The newest value of a document, read from the core when it is asked for the first time."""
         value = self._values.get(member.index, _MISSING)
         if value is _MISSING:
-            value = _packed.unpack(self.host._core.object_read(self._id, member.index))
-            self._values[member.index] = value
+            value = self._values[member.index] = self.host._core.object_read(self._id, member.index)
         return value
 
     def start(self) -> Any:
@@ -237,7 +235,8 @@ class Object:
 
     def transaction(self) -> Transaction:
         """A transaction in which this object's documents are attributes."""
-        return self.host._provider.transaction(self, 0)
+        host = self.host
+        return Transaction(host._core, self, None, host._provider, 0)
 
     def retire(self) -> None:
         """End the object: its holders see it retired."""

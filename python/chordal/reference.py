@@ -174,7 +174,7 @@ class Watch:
         replica.follow(name, self, True)
 
     def _deliver(self, frame: Frame) -> None:
-        self._replica.host._pump.after(lambda: self._run(frame))
+        self._replica.host._pump.after(self._run, frame)
 
     def _run(self, frame: Frame) -> None:
         if self._open:

@@ -5,17 +5,15 @@ import random
 
 import pytest
 from chordal import ChordalError, FrozenDict, FrozenList, freeze
-from chordal._ops import listed
-from chordal.draft import DraftDocument
-from chordal.patch import patch
+from chordal._native import DraftDocument, Ops, listed, patch
 
 
 class Draft:
     def __init__(self, value):
         self.before = freeze(value)
         self.kept = json.dumps(self.before)
-        self.ops = bytearray()
-        self.document = DraftDocument(self.before, 0, self.ops)
+        self.ops = Ops()
+        self.document = DraftDocument({0: self.before}, 0, self.ops)
 
     @property
     def root(self):
@@ -154,7 +152,7 @@ def test_refused_values_change_nothing():
 def test_an_ended_transaction_refuses():
     draft = Draft({"a": [1]})
     inner = draft.root["a"]
-    draft.document.open = False
+    draft.document.close(False)
     for change in (lambda: inner.append(1), lambda: inner.clear(), lambda: draft.document.replace(1)):
         with pytest.raises(ChordalError):
             change()

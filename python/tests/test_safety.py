@@ -121,7 +121,7 @@ def _in_child(host, notes, instance, writer):
     """What a forked process sees; 0 when all is as it should be."""
     uses = [
         lambda: host._core.poll(),
-        lambda: host._core.reference_get(0, b"notes", 0, 0, chordal._packed.pack({"board": "b"})),
+        lambda: host._core.reference_get(0, "notes", 0, 0, {"board": "b"}),
         lambda: instance.retire(),
         lambda: host._core.commit(0, b""),
         lambda: notes.add("x"),
@@ -152,7 +152,7 @@ async def test_counts_go_back_to_zero():
     await turns(10)
     after = host.counters
     assert after["live_ids"] == before["live_ids"] and not host._calls and not host._provider.calls
-    assert not host._provider.tickets and not host._core._owned - {notes._replica.id}
+    assert not host._provider.tickets and not host._core.owned - {notes._replica.id}
     await host.close()
 
 

@@ -8,8 +8,7 @@ from enum import IntEnum
 
 import pytest
 from chordal import ChordalError, FrozenDict, FrozenList, freeze
-from chordal._packed import pack, pack_arguments, unpack
-from chordal.values import drop_units, join, units
+from chordal._native import drop_units, join, pack, pack_arguments, units, unpack
 
 PLAIN = {"a": [1, 2, {"b": None}], "t": "é", "n": -1.5}
 

@@ -7,10 +7,8 @@ import sys
 
 import chordal
 import pytest
-from chordal import ChordalError, _ops, _packed, _records
-from chordal._c import ffi, lib
-from chordal._core import Core
-from chordal.patch import patch
+from chordal import ChordalError, _native, _records
+from chordal._native import Core, patch
 from chordal.transaction import Ticket
 from conftest import Notes, until
 
@@ -78,16 +76,7 @@ class Codec:
         self.core.close()
 
     def through(self, data, source, target):
-        out = ffi.new("chordal_value **")
-        core = self.core
-        core._check(lib.chordal_value_decode(core._host, source, data, len(data), out, core._error))
-        size = ffi.new("size_t *")
-        lib.chordal_value_encode(out[0], target, ffi.NULL, 0, size, ffi.NULL)
-        room = ffi.new("uint8_t[]", size[0] or 1)
-        code = lib.chordal_value_encode(out[0], target, room, size[0], size, core._error)
-        lib.chordal_value_unref(out[0])
-        core._check(code)
-        return bytes(ffi.buffer(room, size[0]))
+        return self.core.convert(data, source, target)
 
 
 JSON, PACKED = _records.FORMAT_JSON, _records.FORMAT_PACKED
@@ -97,31 +86,31 @@ JSON, PACKED = _records.FORMAT_JSON, _records.FORMAT_PACKED
 def test_values(case):
     value = native(case["value"])
     packed = bytes.fromhex(case["packed"])
-    assert exact(_packed.unpack(packed)) == exact(value)
+    assert exact(_native.unpack(packed)) == exact(value)
     if case.get("arguments"):
-        assert _packed.pack_arguments(value) == packed
+        assert _native.pack_arguments(tuple(value)) == packed
         return
     assert exact(chordal.freeze(value)) == exact(value)
-    assert case.get("reordered") or _packed.pack(value) == packed
-    assert exact(_packed.unpack(_packed.pack(value))) == exact(value)
+    assert case.get("reordered") or _native.pack(value) == packed
+    assert exact(_native.unpack(_native.pack(value))) == exact(value)
     also = [bytes.fromhex(form) for form in case.get("also_packed", ())]
     texts = [case["json"].encode("utf-8", "surrogatepass")]
     texts += [text.encode("utf-8", "surrogatepass") for text in case.get("also_json", ())]
     texts += [bytes.fromhex(text) for text in case.get("also_json_hex", ())]
     with Codec() as codec:
-        assert codec.through(_packed.pack(value), PACKED, JSON) == texts[0]
+        assert codec.through(_native.pack(value), PACKED, JSON) == texts[0]
         for text in texts:
-            assert exact(_packed.unpack(codec.through(text, JSON, PACKED))) == exact(value)
+            assert exact(_native.unpack(codec.through(text, JSON, PACKED))) == exact(value)
         for form in also:
-            assert exact(_packed.unpack(form)) == exact(value)
-            assert exact(_packed.unpack(codec.through(form, PACKED, PACKED))) == exact(value)
-        assert f"{codec.core.digest(_packed.pack(value)):016x}" == case["digest"]
+            assert exact(_native.unpack(form)) == exact(value)
+            assert exact(_native.unpack(codec.through(form, PACKED, PACKED))) == exact(value)
+        assert f"{codec.core.digest(value):016x}" == case["digest"]
 
 
 @pytest.mark.parametrize("case", cases("values", "refuse"))
 def test_refused_values(case):
     if "value" in case:
-        for act in (_packed.pack, chordal.freeze):
+        for act in (_native.pack, chordal.freeze):
             with pytest.raises(ChordalError) as caught:
                 act(native(case["value"]))
             assert caught.value.name == case["code"]
@@ -136,42 +125,29 @@ def test_refused_values(case):
 
 def packed_ops(ops):
     """Native ops as the core takes them."""
-    out = bytearray()
+    out = _native.Ops()
     for op in ops:
-        name = op["op"]
-        number = next(number for number, (word, _, _) in _records.OPS.items() if word == name)
-        if name == "splice":
-            _ops.put_splice(out, op["path"], op["index"], op["remove"], native(op["values"]))
-        elif name == "permute":
-            _ops.put_permute(out, op["path"], op["indexes"])
-        elif name == "error":
-            out.append(7 | 1 << 3)
-            _packed.put_varint(out, op["member"])
-            _packed.put_text(out, op["code"])
-            _packed.put_text(out, op["message"])
-        else:
-            _ops.put_head(out, number, op["path"])
-            for field, put in (("value", _put_native), ("text", _packed.put_text), ("count", _packed.put_varint)):
-                if field in op:
-                    put(out, op[field])
+        number, arguments = _fields(op["op"])
+        out.add(number, op.get("path", [op.get("member")]), *(native(op[field]) for field in arguments))
     return bytes(out)
 
 
-def _put_native(out, form):
-    _packed.put_value(out, native(form))
+def _fields(name):
+    """The number of an op, and the names of its arguments."""
+    return next((number, fields) for number, (word, _, fields) in _records.OPS.items() if word == name)
 
 
 def read_ops(data):
     return [
         {"op": _records.OPS[number][0], "path": list(path), "arguments": list(arguments)}
-        for number, path, arguments in _ops.read(data)
+        for number, path, arguments in _native.read_ops(data)
     ]
 
 
 def expected_ops(ops):
     read = []
     for op in ops:
-        fields = _records.OPS[next(n for n, (word, _, _) in _records.OPS.items() if word == op["op"])][2]
+        _, fields = _fields(op["op"])
         read.append({"op": op["op"], "path": op.get("path", [op.get("member")]), "arguments": []})
         read[-1]["arguments"] = [native(op[field]) for field in fields]
     return read
@@ -191,12 +167,14 @@ def typed(before):
     return type("Applied", (chordal.Object,), body)
 
 
+def varint(number):
+    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+
 def change(number, ops):
     """The head of one object's change in a commit, and the whole."""
-    head = bytearray()
-    _packed.put_varint(head, number)
-    _packed.put_varint(head, len(ops))
-    return bytes(head), bytes(head) + ops
+    head = varint(number) + varint(len(ops))
+    return head, head + ops
 
 
 @pytest.mark.parametrize("case", [case for case in cases("ops", "refuse") if "binary" in case.values[0]])
@@ -231,7 +209,7 @@ async def test_applied_ops(case):
         instance = provider.object(kind)
         ticket = Ticket()
         number = provider._core.commit(0, change(instance._id, packed_ops(case["ops"]))[1])
-        provider._provider.tickets[number] = (ticket, [])
+        provider._provider.tickets[number] = (ticket, None)
         provider._wake()
         await ticket
         want = [exact(value) for value in after]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from package import built, pinned, readme_program, run, virtual_environment
 
-RUNTIME = ("cffi", "websockets")
+RUNTIME = ("websockets",)
 
 
 def check_installed(python, folder):
@@ -45,15 +45,15 @@ def test_wheel_content():
     with zipfile.ZipFile(built("*.whl")) as wheel:
         names = wheel.namelist()
     assert built("*.whl").name.startswith("chordal-") and "-cp310-abi3-" in built("*.whl").name
-    assert "chordal/py.typed" in names and "chordal/_c.abi3.so" in names
+    assert "chordal/py.typed" in names and "chordal/_native.abi3.so" in names
     assert not [name for name in names if "test" in name or name.endswith((".c", ".h"))]
 
 
 def test_exports_nothing_private(tmp_path):
     with zipfile.ZipFile(built("*.whl")) as wheel:
-        module = wheel.extract("chordal/_c.abi3.so", tmp_path)
+        module = wheel.extract("chordal/_native.abi3.so", tmp_path)
     listed = run("nm", "-D", "--defined-only", module, folder=tmp_path)
-    assert [line.split()[-1] for line in listed.splitlines()] == ["PyInit__c"]
+    assert [line.split()[-1] for line in listed.splitlines()] == ["PyInit__native"]
 
 
 def test_sdist_without_network(tmp_path):

@@ -1,11 +1,11 @@
-"""The generated event readers against records that are laid out by the model, field by field."""
+"""The event readers against records that are laid out by the model, field by field."""
 
 import json
 import random
 import struct
 from pathlib import Path
 
-from chordal import _records
+from chordal import _native, _records
 
 MODEL = json.loads((Path(__file__).resolve().parents[2] / "bindings" / "model.json").read_text())
 TEXTS = ["", "words", "hé 日本", "\ud800 alone", "x" * 300]
@@ -64,7 +64,7 @@ def test_every_event_is_read():
     pick.shuffle(records)
     data = b"".join(record.bytes for record in records)
     for buffer in (data, bytearray(data), memoryview(data)):
-        events = _records.read_events(buffer, len(data))
+        events = _native.read_events(buffer)
         assert [event._asdict() for event in events] == [record.values for record in records]
 
 
@@ -72,7 +72,7 @@ def test_unknown_kinds_are_skipped():
     pick = random.Random(8)
     known = Record(MODEL["events"][0], pick)
     unknown = struct.pack("<IHHQ", 16, 999, 0, 0)
-    events = _records.read_events(unknown + known.bytes + unknown, 32 + len(known.bytes))
+    events = _native.read_events(unknown + known.bytes + unknown)
     assert [event._asdict() for event in events] == [known.values]
 
 

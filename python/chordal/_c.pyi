@@ -1,6 +1,0 @@
-"""The compiled module, as cffi makes it."""
-
-from typing import Any
-
-ffi: Any
-lib: Any

@@ -1,0 +1,215 @@
+/* One opened host of the C core: what is common to all its functions, its turn, its end.
+ *
+ * The core does no input or output and starts no thread. Every function is for the thread that opened the host; only
+ * release may be called from any, also by the garbage collector. */
+#include "core.h"
+#include "core_parts.h"
+#include <time.h>
+
+enum { BUFFER = 64 * 1024 }; /* bytes that are polled at once */
+
+PyTypeObject *core_type;
+
+chordal_time core_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (chordal_time)now.tv_sec * 1000 + (chordal_time)now.tv_nsec / 1000000;
+}
+
+chordal_host *core_enter(core_object *self) {
+    if (PyThread_get_thread_ident() != self->thread)
+        return fail("busy", "a host belongs to the thread that it was opened in", 0);
+    return self->host ? self->host : fail("closed", "the host is closed", 0);
+}
+
+bool core_check(core_object *self, int code) {
+    return code >= 0 || fail_code(code, &self->error);
+}
+
+bool core_room(core_object *self, size_t len) {
+    if (len <= self->room) return true;
+    uint8_t *buffer = PyMem_Malloc(len);
+    if (!buffer) return PyErr_NoMemory() != NULL;
+    PyMem_Free(self->buffer);
+    self->buffer = buffer;
+    self->room = len;
+    return true;
+}
+
+PyObject *core_own(core_object *self, int code, chordal_id id) {
+    PyObject *number = core_check(self, code) ? PyLong_FromUnsignedLongLong(id) : NULL;
+    if (number && PySet_Add(self->owned, number) < 0) Py_CLEAR(number);
+    return number;
+}
+
+/* ---- opening ---- */
+
+#define OPTION(name)                                                                                                   \
+    { #name, offsetof(chordal_host_options, name), sizeof(((chordal_host_options *)0)->name) }
+static const struct option {
+    const char *name;
+    size_t offset, size;
+} options[] = {
+    OPTION(memory_limit),     OPTION(depth_limit),     OPTION(message_limit),     OPTION(call_limit),
+    OPTION(window_messages),  OPTION(window_bytes),    OPTION(parked_limit),      OPTION(queue_limit),
+    OPTION(dictionary_limit), OPTION(compute_timeout), OPTION(handshake_timeout), OPTION(ping_interval),
+    OPTION(ping_timeout),     OPTION(backoff_first),   OPTION(backoff_limit),
+};
+
+static bool set_option(chordal_host_options *out, PyObject *name, PyObject *value) {
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, options[i].name) != 0) continue;
+        unsigned long long number = PyLong_AsUnsignedLongLong(value);
+        if (PyErr_Occurred()) return false;
+        uint32_t small = (uint32_t)number;
+        if (options[i].size == sizeof small && number > UINT32_MAX)
+            return PyErr_Format(PyExc_OverflowError, "the option %U is too large", name);
+        memcpy((char *)out + options[i].offset, options[i].size == sizeof small ? (void *)&small : (void *)&number,
+               options[i].size);
+        return true;
+    }
+    return PyErr_Format(PyExc_TypeError, "a host has no option %S", name);
+}
+
+/* Core(options) */
+static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *words) {
+    chordal_host_options given = {.size = sizeof given};
+    PyObject *fields, *name, *value;
+    Py_ssize_t at = 0;
+    (void)words;
+    if (!PyArg_ParseTuple(args, "O!", &PyDict_Type, &fields)) return NULL;
+    while (PyDict_Next(fields, &at, &name, &value))
+        if (!set_option(&given, name, value)) return NULL;
+    core_object *self = (core_object *)PyType_GenericAlloc(type, 0);
+    if (!self) return NULL;
+    self->thread = PyThread_get_thread_ident();
+    self->owned = PySet_New(NULL);
+    bool done = self->owned && core_room(self, BUFFER) &&
+                core_check(self, chordal_host_open(&given, &self->host, &self->error));
+    if (done) return (PyObject *)self;
+    Py_DECREF((PyObject *)self);
+    return NULL;
+}
+
+/* ---- giving back ---- */
+
+static bool release(core_object *self, PyObject *number) {
+    int owned = PySet_Discard(self->owned, number);
+    if (owned > 0) chordal_release(self->host, PyLong_AsUnsignedLongLong(number));
+    return owned >= 0;
+}
+
+PyObject *core_release(PyObject *self, PyObject *number) {
+    return release((core_object *)self, number) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *core_gone(PyObject *self, PyObject *number) {
+    return PySet_Discard(((core_object *)self)->owned, number) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+PyObject *core_close(PyObject *self_, PyObject *nothing) {
+    core_object *self = (core_object *)self_;
+    PyObject *number;
+    (void)nothing;
+    if (!self->host) Py_RETURN_NONE;
+    if (!core_enter(self)) return NULL;
+    while (PySet_Size(self->owned) > 0 && (number = PySet_Pop(self->owned))) {
+        chordal_release(self->host, PyLong_AsUnsignedLongLong(number));
+        Py_DECREF(number);
+    }
+    chordal_host *host = self->host;
+    self->host = NULL;
+    chordal_host_close(host);
+    Py_RETURN_NONE;
+}
+
+PyObject *core_adopt(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    ((core_object *)self)->thread = PyThread_get_thread_ident();
+    Py_RETURN_NONE;
+}
+
+PyObject *core_enter_(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    return core_enter((core_object *)self) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- the turn ---- */
+
+PyObject *core_poll(PyObject *self_, PyObject *nothing) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    size_t len = 0;
+    int code = CHORDAL_E_ROOM;
+    (void)nothing;
+    if (!host) return NULL;
+    while (code == CHORDAL_E_ROOM && core_room(self, len))
+        code = chordal_host_poll(host, core_now(), self->buffer, self->room, &len, &self->error);
+    if (PyErr_Occurred() || !core_check(self, code)) return NULL;
+    return records_read(self->buffer, len, host, self->owned);
+}
+
+PyObject *core_deadline(PyObject *self, PyObject *nothing) {
+    chordal_host *host = core_enter((core_object *)self);
+    (void)nothing;
+    return host ? PyLong_FromUnsignedLongLong(chordal_host_deadline(host)) : NULL;
+}
+
+PyObject *core_counters(PyObject *self, PyObject *nothing) {
+    chordal_host *host = core_enter((core_object *)self);
+    chordal_counters counters;
+    (void)nothing;
+    if (!host || !core_check((core_object *)self, chordal_host_counters(host, &counters, sizeof counters))) return NULL;
+#define NAMED(name) "sK"
+#define COUNTER(name) , #name, (unsigned long long)counters.name
+    return Py_BuildValue("{" CHORDAL_COUNTERS(NAMED) "}" CHORDAL_COUNTERS(COUNTER));
+}
+
+PyObject *core_run(PyObject *self, PyObject *nothing) {
+    chordal_host *host = core_enter((core_object *)self);
+    uint8_t run[16];
+    (void)nothing;
+    if (!host || !core_check((core_object *)self, chordal_host_run(host, run))) return NULL;
+    return PyBytes_FromStringAndSize((char *)run, sizeof run);
+}
+
+/* ---- the type ---- */
+
+static PyObject *is_closed(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!((core_object *)self)->host);
+}
+
+static PyObject *owned(PyObject *self, void *unused) {
+    (void)unused;
+    return PyFrozenSet_New(((core_object *)self)->owned);
+}
+
+static void dealloc(PyObject *self_) {
+    core_object *self = (core_object *)self_;
+    PyTypeObject *type = Py_TYPE(self);
+    if (self->host && PyThread_get_thread_ident() == self->thread) chordal_host_forget(self->host);
+    Py_XDECREF(self->owned);
+    PyMem_Free(self->buffer);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static PyGetSetDef fields[] = {
+    {"closed", is_closed, NULL, NULL, NULL},
+    {"owned", owned, NULL, "Ids that are to be given back.", NULL},
+    {0},
+};
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Core(options)\n\nOne opened host of the C core."},
+    {Py_tp_new, make},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, core_methods},
+    {Py_tp_getset, fields},
+    {0},
+};
+static PyType_Spec spec = {"chordal._native.Core", sizeof(core_object), 0, Py_TPFLAGS_DEFAULT, slots};
+
+bool core_add(PyObject *module) {
+    return add_type(module, &spec, NULL, &core_type);
+}

@@ -1,0 +1,95 @@
+/* A host's links: frames in and out. */
+#include "core_parts.h"
+
+PyObject *core_link_close(PyObject *self, PyObject *id) {
+    return core_act(self, id, chordal_link_close);
+}
+
+static int down(chordal_host *host, chordal_id id, chordal_error *error) {
+    return chordal_link_down(host, id, core_now(), error);
+}
+PyObject *core_link_down(PyObject *self, PyObject *id) {
+    return core_act(self, id, down);
+}
+
+static int retry(chordal_host *host, chordal_id id, chordal_error *error) {
+    return chordal_link_retry(host, id, core_now(), error);
+}
+PyObject *core_link_retry(PyObject *self, PyObject *id) {
+    return core_act(self, id, retry);
+}
+
+PyObject *core_link_open(PyObject *self_, PyObject *flags) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long given = host ? PyLong_AsUnsignedLong(flags) : 0;
+    chordal_id id = 0;
+    if (!host || PyErr_Occurred()) return NULL;
+    int code = chordal_link_open(host, (uint32_t)given, &id, &self->error);
+    return core_own(self, code, id);
+}
+
+PyObject *core_link_up(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long long link;
+    unsigned codec;
+    if (!host || !PyArg_ParseTuple(args, "KI", &link, &codec)) return NULL;
+    bool done = core_check(self, chordal_link_up(host, link, codec, core_now(), &self->error));
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* link_feed(link, frame): one whole transport frame arrived, text or bytes. */
+PyObject *core_link_feed(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long long link;
+    PyObject *frame;
+    if (!host || !PyArg_ParseTuple(args, "KO", &link, &frame)) return NULL;
+    uint32_t kind = PyUnicode_Check(frame) ? CHORDAL_FRAME_TEXT : CHORDAL_FRAME_BINARY;
+    PyObject *data = kind == CHORDAL_FRAME_TEXT ? PyUnicode_AsUTF8String(frame) : Py_NewRef(frame);
+    PyObject *owner = NULL;
+    reader in;
+    bool done = data && reader_of(data, &in, &owner);
+    done = done && core_check(self, chordal_link_feed(host, link, kind, in.data, in.len, core_now(), &self->error));
+    Py_XDECREF(data);
+    Py_XDECREF(owner);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* link_take(link): the next frame to send, as text or bytes; None: nothing now. */
+PyObject *core_link_take(PyObject *self_, PyObject *number) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    chordal_id link = host ? PyLong_AsUnsignedLongLong(number) : 0;
+    size_t len = 0;
+    uint32_t kind = 0;
+    int code = CHORDAL_E_ROOM;
+    if (!host || PyErr_Occurred()) return NULL;
+    while (code == CHORDAL_E_ROOM && core_room(self, len))
+        code = chordal_link_take(host, link, self->buffer, self->room, &len, &kind, &self->error);
+    if (PyErr_Occurred() || !core_check(self, code)) return NULL;
+    if (!kind) Py_RETURN_NONE;
+    if (kind == CHORDAL_FRAME_TEXT) return PyUnicode_DecodeUTF8((char *)self->buffer, (Py_ssize_t)len, NULL);
+    return PyBytes_FromStringAndSize((char *)self->buffer, (Py_ssize_t)len);
+}
+
+/* The bytes of the largest frame that is taken; a larger one is to be fed cut off, and is refused. */
+PyObject *core_link_limit(PyObject *self, PyObject *nothing) {
+    chordal_host *host = core_enter((core_object *)self);
+    (void)nothing;
+    return host ? PyLong_FromUnsignedLongLong(chordal_link_limit(host)) : NULL;
+}
+
+/* link_carry(link, other, other_link): all waiting frames both ways between two links of one thread; how many. */
+PyObject *core_link_carry(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *a = core_enter(self), *b;
+    unsigned long long link, other_link;
+    PyObject *other;
+    size_t frames = 0;
+    if (!a || !PyArg_ParseTuple(args, "KO!K", &link, core_type, &other, &other_link)) return NULL;
+    if (!(b = core_enter((core_object *)other))) return NULL;
+    int code = chordal_link_carry(a, link, b, other_link, core_now(), &frames, &self->error);
+    return core_check(self, code) ? PyLong_FromSize_t(frames) : NULL;
+}

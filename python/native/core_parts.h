@@ -1,0 +1,65 @@
+/* core_parts.h: the methods of a host, which lie in several files. */
+#ifndef CORE_PARTS_H
+#define CORE_PARTS_H
+
+#include "core.h"
+
+extern PyMethodDef core_methods[]; /* core_methods.c */
+
+/* ---- core.c ---- */
+
+chordal_time core_now(void);
+bool core_room(core_object *core, size_t len);
+PyObject *core_own(core_object *core, int code, chordal_id id); /* an id that is to be given back */
+PyObject *core_release(PyObject *, PyObject *);
+PyObject *core_gone(PyObject *, PyObject *);
+PyObject *core_close(PyObject *, PyObject *);
+PyObject *core_adopt(PyObject *, PyObject *);
+PyObject *core_enter_(PyObject *, PyObject *);
+PyObject *core_poll(PyObject *, PyObject *);
+PyObject *core_deadline(PyObject *, PyObject *);
+PyObject *core_counters(PyObject *, PyObject *);
+PyObject *core_run(PyObject *, PyObject *);
+
+/* ---- core_provide.c ---- */
+
+PyObject *core_type_provide(PyObject *, PyObject *);
+PyObject *core_object_get(PyObject *, PyObject *);
+PyObject *core_object_drop(PyObject *, PyObject *);
+PyObject *core_object_start(PyObject *, PyObject *);
+PyObject *core_object_retire(PyObject *, PyObject *);
+PyObject *core_object_read(PyObject *, PyObject *);
+PyObject *core_compute_answer(PyObject *, PyObject *);
+PyObject *core_compute_fail(PyObject *, PyObject *);
+PyObject *core_call_answer(PyObject *, PyObject *);
+PyObject *core_call_fail(PyObject *, PyObject *);
+PyObject *core_commit(PyObject *, PyObject *);
+
+/* ---- core_hold.c ---- */
+
+PyObject *core_reference_get(PyObject *, PyObject *);
+PyObject *core_reference_retry(PyObject *, PyObject *);
+PyObject *core_watch_take(PyObject *, PyObject *);
+PyObject *core_watch_reset(PyObject *, PyObject *);
+PyObject *core_call_start(PyObject *, PyObject *);
+PyObject *core_call_cancel(PyObject *, PyObject *);
+PyObject *core_convert(PyObject *, PyObject *);
+PyObject *core_digest(PyObject *, PyObject *);
+
+/* ---- core_link.c ---- */
+
+PyObject *core_link_open(PyObject *, PyObject *);
+PyObject *core_link_up(PyObject *, PyObject *);
+PyObject *core_link_feed(PyObject *, PyObject *);
+PyObject *core_link_take(PyObject *, PyObject *);
+PyObject *core_link_down(PyObject *, PyObject *);
+PyObject *core_link_retry(PyObject *, PyObject *);
+PyObject *core_link_close(PyObject *, PyObject *);
+PyObject *core_link_limit(PyObject *, PyObject *);
+PyObject *core_link_carry(PyObject *, PyObject *);
+
+/* A function of the core that takes one id and nothing else. */
+typedef int one_id(chordal_host *host, chordal_id id, chordal_error *error);
+PyObject *core_act(PyObject *core, PyObject *id, one_id *act);
+
+#endif

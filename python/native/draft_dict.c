@@ -1,0 +1,56 @@
+/* Drafts of objects. */
+#include "draft.h"
+
+static PyTypeObject *draft_dict_type;
+
+static PyObject *subscript(PyObject *self, PyObject *key) {
+    return draft_read((place_draft *)self, key);
+}
+
+static int delete_key(place_draft *self, PyObject *key) {
+    if (!PyDict_GetItemWithError(self->value, key)) {
+        if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key);
+        return -1;
+    }
+    size_t before = self->document->ops->out.len;
+    if (!draft_attached(self) || !draft_own(self)) return -1;
+    if (!draft_head(self, CHORDAL_OP_DELETE, key)) {
+        self->document->ops->out.len = before;
+        return -1;
+    }
+    draft_forget(self, key);
+    draft_changed(self);
+    return PyDict_DelItem(self->value, key);
+}
+
+static int assign(PyObject *self, PyObject *key, PyObject *value) {
+    if (!value) return delete_key((place_draft *)self, key);
+    if (!PyUnicode_Check(key)) {
+        raise_of("type", "a %U is not a key", key);
+        return -1;
+    }
+    PyObject *kept = text_kept(key);
+    if (!kept) return -1;
+    PyObject *old = PyDict_GetItemWithError(((place_draft *)self)->value, kept);
+    bool done = !PyErr_Occurred() && draft_write((place_draft *)self, kept, value, old);
+    Py_DECREF(kept);
+    return done ? 0 : -1;
+}
+
+static PyObject *iterate(PyObject *self) {
+    return PyObject_GetIter(((place_draft *)self)->value);
+}
+
+static int contains(PyObject *self, PyObject *key) {
+    return PySequence_Contains(((place_draft *)self)->value, key);
+}
+
+static PyType_Slot slots[] = {
+    {Py_mp_subscript, subscript}, {Py_mp_ass_subscript, assign}, {Py_tp_iter, iterate}, {Py_sq_contains, contains}, {0},
+};
+static PyType_Spec spec = {"chordal._native.DraftObject", sizeof(place_draft), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+bool draft_dicts_add(PyObject *module) {
+    return add_type(module, &spec, (PyObject *)draft_type, &draft_dict_type);
+}

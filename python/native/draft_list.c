@@ -1,0 +1,263 @@
+/* Drafts of arrays. */
+#include "draft.h"
+
+static PyTypeObject *draft_list_type;
+
+static Py_ssize_t count_of(place_draft *self) {
+    return PyList_Size(self->value);
+}
+
+static bool place_of(place_draft *self, PyObject *given, Py_ssize_t *out) {
+    Py_ssize_t len = count_of(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
+    if (index == -1 && PyErr_Occurred()) return false;
+    index += index < 0 ? len : 0;
+    *out = index;
+    return (index >= 0 && index < len) || PyErr_Format(PyExc_IndexError, "index out of range");
+}
+
+static bool range_of(place_draft *self, PyObject *slice, Py_ssize_t *start, Py_ssize_t *step, Py_ssize_t *count) {
+    Py_ssize_t stop;
+    if (PySlice_Unpack(slice, start, &stop, step) < 0) return false;
+    *count = PySlice_AdjustIndices(count_of(self), start, &stop, *step);
+    return true;
+}
+
+/* ---- reading ---- */
+
+static PyObject *read_at(place_draft *self, Py_ssize_t index) {
+    PyObject *item = PyList_GetItem(self->value, index);
+    if (item && !is_frozen(item)) return Py_NewRef(item);
+    PyObject *key = item ? PyLong_FromSsize_t(index) : NULL;
+    PyObject *out = key ? draft_read(self, key) : NULL;
+    Py_XDECREF(key);
+    return out;
+}
+
+static PyObject *read_slice(place_draft *self, PyObject *slice) {
+    Py_ssize_t start, step, count;
+    if (!range_of(self, slice, &start, &step, &count)) return NULL;
+    PyObject *out = PyList_New(count);
+    for (Py_ssize_t i = 0; out && i < count; i++) {
+        PyObject *item = read_at(self, start + i * step);
+        if (!item || PyList_SetItem(out, i, item) < 0) Py_CLEAR(out);
+    }
+    return out;
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key) {
+    Py_ssize_t index;
+    if (PySlice_Check(key)) return read_slice((place_draft *)self, key);
+    return place_of((place_draft *)self, key, &index) ? read_at((place_draft *)self, index) : NULL;
+}
+
+static PyObject *item(PyObject *self, Py_ssize_t index) {
+    if (index >= 0 && index < count_of((place_draft *)self)) return read_at((place_draft *)self, index);
+    return PyErr_Format(PyExc_IndexError, "index out of range");
+}
+
+/* ---- moving ---- */
+
+/* The elements have new places: tell the drafts of them. `places` has the new one of each; -1: gone. */
+static bool move(place_draft *self, const Py_ssize_t *places, Py_ssize_t index, Py_ssize_t remove, Py_ssize_t shift) {
+    PyObject *children = self->children, *key, *child, *moved = children ? PyDict_New() : NULL;
+    for (Py_ssize_t at = 0; moved && PyDict_Next(children, &at, &key, &child);) {
+        Py_ssize_t place = PyLong_AsSsize_t(key);
+        if (places)
+            place = places[place];
+        else if (place >= index)
+            place = place < index + remove ? -1 : place + shift;
+        PyObject *now = place < 0 ? Py_NewRef(Py_None) : PyLong_FromSsize_t(place);
+        if (!now || (place >= 0 && PyDict_SetItem(moved, now, child) < 0)) Py_CLEAR(moved);
+        Py_XDECREF(now);
+    }
+    if (children && !moved) return false;
+    for (Py_ssize_t at = 0; moved && PyDict_Next(moved, &at, &key, &child);) {
+        place_draft *below = (place_draft *)child;
+        PyObject *before = below->key;
+        below->key = Py_NewRef(key);
+        Py_XDECREF(before);
+    }
+    for (Py_ssize_t i = 0; children && !places && i < remove; i++) {
+        key = PyLong_FromSsize_t(index + i);
+        if (key) draft_forget(self, key);
+        Py_XDECREF(key);
+    }
+    self->children = moved;
+    Py_XDECREF(children);
+    return !PyErr_Occurred();
+}
+
+static bool put_splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *items) {
+    writer *out = &self->document->ops->out;
+    Py_ssize_t count = PyList_Size(items);
+    bool done = draft_head(self, CHORDAL_OP_SPLICE, NULL) && put_varint(out, (uint64_t)index) &&
+                put_varint(out, (uint64_t)remove) && put_varint(out, (uint64_t)count);
+    for (Py_ssize_t i = 0; done && i < count; i++) done = put_value(out, PyList_GetItem(items, i), DEPTH);
+    return done;
+}
+
+static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *values) {
+    writer *out = &self->document->ops->out;
+    if (!draft_attached(self)) return false;
+    PyObject *items = values ? freeze_all(values) : PyList_New(0);
+    bool done = items && (remove || PyList_Size(items)), nothing = items && !done;
+    size_t before = out->len;
+    Py_ssize_t shift = done ? PyList_Size(items) - remove : 0;
+    done = done && draft_own(self) && put_splice(self, index, remove, items);
+    if (done) {
+        draft_changed(self);
+        done =
+            move(self, NULL, index, remove, shift) && PyList_SetSlice(self->value, index, index + remove, items) == 0;
+    }
+    if (!done) out->len = before;
+    Py_XDECREF(items);
+    return done || nothing;
+}
+
+static bool splice_one(place_draft *self, Py_ssize_t index, PyObject *value) {
+    PyObject *values = PyTuple_Pack(1, value);
+    bool done = values && splice(self, index, 0, values);
+    Py_XDECREF(values);
+    return done;
+}
+
+/* ---- writing ---- */
+
+static bool write_at(place_draft *self, Py_ssize_t index, PyObject *value) {
+    PyObject *key = PyLong_FromSsize_t(index);
+    bool done = key && draft_write(self, key, value, PyList_GetItem(self->value, index));
+    Py_XDECREF(key);
+    return done;
+}
+
+static bool write_slice(place_draft *self, PyObject *slice, PyObject *values) {
+    Py_ssize_t start, step, count;
+    if (!range_of(self, slice, &start, &step, &count)) return false;
+    PyObject *items = PySequence_List(values);
+    if (!items) return false;
+    bool done = true;
+    if (step == 1) {
+        done = splice(self, start, count, items);
+    } else if (PyList_Size(items) != count) {
+        done = PyErr_Format(PyExc_ValueError, "%zd values for a slice of %zd", PyList_Size(items), count);
+    } else {
+        for (Py_ssize_t i = 0; done && i < count; i++)
+            done = write_at(self, start + i * step, PyList_GetItem(items, i));
+    }
+    Py_DECREF(items);
+    return done;
+}
+
+static bool delete_slice(place_draft *self, PyObject *slice) {
+    Py_ssize_t start, step, count;
+    if (!range_of(self, slice, &start, &step, &count)) return false;
+    if (step < 0) start += (count - 1) * step, step = -step; /* from the last to the first is the same */
+    if (step == 1 || count == 0) return splice(self, start, count, NULL);
+    for (Py_ssize_t i = count; i-- > 0;)
+        if (!splice(self, start + i * step, 1, NULL)) return false;
+    return true;
+}
+
+static int assign(PyObject *self_, PyObject *key, PyObject *value) {
+    place_draft *self = (place_draft *)self_;
+    Py_ssize_t index;
+    if (PySlice_Check(key)) return (value ? write_slice(self, key, value) : delete_slice(self, key)) ? 0 : -1;
+    if (!place_of(self, key, &index)) return -1;
+    return (value ? write_at(self, index, value) : splice(self, index, 1, NULL)) ? 0 : -1;
+}
+
+static PyObject *append(PyObject *self, PyObject *value) {
+    return splice_one((place_draft *)self, count_of((place_draft *)self), value) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *extend(PyObject *self, PyObject *values) {
+    PyObject *items = PySequence_List(values);
+    bool done = items && splice((place_draft *)self, count_of((place_draft *)self), 0, items);
+    Py_XDECREF(items);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *insert(PyObject *self, PyObject *args) {
+    Py_ssize_t index, len = count_of((place_draft *)self);
+    PyObject *value;
+    if (!PyArg_ParseTuple(args, "nO", &index, &value)) return NULL;
+    index = index < -len ? 0 : index < 0 ? index + len : index > len ? len : index;
+    return splice_one((place_draft *)self, index, value) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *clear(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    return splice((place_draft *)self, 0, count_of((place_draft *)self), NULL) ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- another order ---- */
+
+/* Where each element goes; NULL with PERMUTATION. `*same` when each stays. */
+static Py_ssize_t *places_of(PyObject *indexes, Py_ssize_t len, bool *same) {
+    Py_ssize_t *places = PyMem_Malloc(((size_t)len + 1) * sizeof *places);
+    if (!places) return (Py_ssize_t *)PyErr_NoMemory();
+    bool fits = PyList_Size(indexes) == len;
+    for (Py_ssize_t i = 0; i < len; i++) places[i] = -1;
+    *same = true;
+    for (Py_ssize_t i = 0; fits && i < len; i++) {
+        Py_ssize_t from = PyNumber_AsSsize_t(PyList_GetItem(indexes, i), NULL);
+        fits = !PyErr_Occurred() && from >= 0 && from < len && places[from] < 0;
+        if (fits) places[from] = i;
+        *same = *same && from == i;
+    }
+    if (fits) return places;
+    PyMem_Free(places);
+    return PyErr_Occurred() ? NULL : fail("permutation", "not a permutation of the array", 0);
+}
+
+static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_t *places) {
+    writer *out = &self->document->ops->out;
+    size_t before = out->len;
+    Py_ssize_t len = count_of(self);
+    PyObject *items = PyList_New(len);
+    bool done = items && draft_own(self);
+    for (Py_ssize_t i = 0; done && i < len; i++)
+        PyList_SetItem(items, places[i], Py_NewRef(PyList_GetItem(self->value, i)));
+    done = done && draft_head(self, CHORDAL_OP_PERMUTE, NULL) && put_permute(out, indexes);
+    if (done) {
+        draft_changed(self);
+        done = move(self, places, 0, 0, 0) && PyList_SetSlice(self->value, 0, len, items) == 0;
+    }
+    if (!done) out->len = before;
+    Py_XDECREF(items);
+    return done;
+}
+
+static PyObject *permute(PyObject *self_, PyObject *given) {
+    place_draft *self = (place_draft *)self_;
+    bool same = true;
+    if (!draft_attached(self)) return NULL;
+    PyObject *indexes = PySequence_List(given);
+    Py_ssize_t *places = indexes ? places_of(indexes, count_of(self), &same) : NULL;
+    bool done = places && (same || permute_places(self, indexes, places));
+    PyMem_Free(places);
+    Py_XDECREF(indexes);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- the type ---- */
+
+static PyMethodDef methods[] = {
+    {"append", append, METH_O, "append(value)\n\nPut a value at the end."},
+    {"extend", extend, METH_O, "extend(values)\n\nPut values at the end, in one splice."},
+    {"insert", insert, METH_VARARGS, "insert(index, value)\n\nPut a value before the element at `index`."},
+    {"clear", clear, METH_NOARGS, "Make it empty."},
+    {"permute", permute, METH_O,
+     "permute(indexes)\n\nPut the elements in a new order: ``new[i] = old[indexes[i]]``. Raises ChordalError "
+     "PERMUTATION."},
+    {0},
+};
+static PyType_Slot slots[] = {
+    {Py_mp_subscript, subscript}, {Py_mp_ass_subscript, assign}, {Py_sq_item, item}, {Py_tp_methods, methods}, {0},
+};
+static PyType_Spec spec = {"chordal._native.DraftArray", sizeof(place_draft), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+bool draft_lists_add(PyObject *module) {
+    return add_type(module, &spec, (PyObject *)draft_type, &draft_list_type);
+}
