@@ -49,11 +49,11 @@ CASES = {
     "delta to replica, token appended": (
         f"4 characters appended to the last of {NOTES}",
         "native values: a draft changed, its ops as bytes, applied to a replica, a frame handed over; no host, no link",
-        ("python",),
+        ALL[1:],
     ),
-    "delta to replica, changed field": (f"8 characters set in {NOTES}", "the same", ("python",)),
-    "delta to replica, appended item": (f"137 bytes of JSON behind {NOTES}", "the same", ("python",)),
-    "delta to replica, removed item": (f"the 400th of {NOTES}", "the same", ("python",)),
+    "delta to replica, changed field": (f"8 characters set in {NOTES}", "the same", ALL[1:]),
+    "delta to replica, appended item": (f"137 bytes of JSON behind {NOTES}", "the same", ALL[1:]),
+    "delta to replica, removed item": (f"the 400th of {NOTES}", "the same", ALL[1:]),
     "commit to frame, token appended": (
         f"4 characters appended to the last of {NOTES}",
         "a transaction made, committed, sent over a memory link, applied to the replica, its watch called",

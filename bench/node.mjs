@@ -1,8 +1,13 @@
 // Node: what the TypeScript layer costs, on the addon or on WebAssembly.
 // node --expose-gc bench/node.mjs FOLDER BATCHES addon|wasm: a JSON object a line; FOLDER has the payloads.
 
+import { isDeepStrictEqual } from "node:util";
+
 import { append } from "../node/dist/node.js";
+import { ChangeLog, DraftDocument } from "../node/dist/draft.js";
+import { Frame } from "../node/dist/frame.js";
 import { pack, unpack } from "../node/dist/packed.js";
+import { patchMember } from "../node/dist/patch.js";
 import {
     batches,
     closeWorld,
@@ -61,12 +66,13 @@ async function caughtUp({ reference, object }) {
     while (reference.list.value.entries[999].text.length < object.list.entries[999].text.length) await pause();
 }
 
-const restoreToken = (world) => world.object.transaction((t) => void (t.list.entries[999].text = "a".repeat(80)));
-const restoreAppended = (world, n) => world.object.transaction((t) => void t.list.entries.splice(1000, n));
-async function restoreRemoved(world, n) {
-    const notes = Array.from({ length: n }, () => JSON.parse(text.item));
-    await world.object.transaction((t) => void t.list.entries.push(...notes));
-}
+const cutToken = (t) => void (t.list.entries[999].text = "a".repeat(80));
+const cutAppended = (t, n) => void t.list.entries.splice(1000, n);
+const growRemoved = (t, n) => void t.list.entries.push(...Array.from({ length: n }, () => JSON.parse(text.item)));
+
+const restoreToken = (world) => world.object.transaction(cutToken);
+const restoreAppended = (world, n) => world.object.transaction((t) => cutAppended(t, n));
+const restoreRemoved = (world, n) => world.object.transaction((t) => growRemoved(t, n));
 
 const { notes, document } = text;
 const local = { linked: false, payload: notes, batch: 200 };
@@ -166,6 +172,34 @@ async function measurePlain(name, system, once, bytes) {
     print({ case: name, system, unit: "us", samples, bytes, counts: { heap: Math.round(heap / 20) } });
 }
 
+/** A change of the source noted as the bytes that the core is given, then applied to the replica as frames are. */
+function change(world, act) {
+    const log = new ChangeLog(false);
+    const draft = new DraftDocument(world.source, 0, log);
+    act({ list: draft.read() });
+    const bytes = log.out.take();
+    world.source = draft.finish();
+    log.end();
+    world.replica = patchMember(world.replica, 0, bytes, {}).value;
+    world.frame = new Frame(world.replica, 0, bytes);
+    return bytes.length;
+}
+
+/** Native values at both ends, without a host: what the peers' rows are, too. */
+async function measureDelta(name, act, restore, batch = 200) {
+    const world = { source: JSON.parse(notes), replica: JSON.parse(notes) };
+    const samples = [];
+    let bytes;
+    for (let round = -warm(batch); round < batches; round++) {
+        const start = performance.now();
+        for (let i = 0; i < batch; i++) bytes = change(world, act);
+        if (round >= 0) samples.push(((performance.now() - start) * 1000) / batch);
+        if (!isDeepStrictEqual(world.source, world.replica)) throw new Error(name);
+        if (restore) change(world, (t) => restore(t, batch));
+    }
+    print({ case: `delta to replica, ${name}, binary`, system: "chordal", unit: "us", samples, bytes });
+}
+
 /** V8's own JSON, of text and to text that are there already. */
 async function measureJson(name, json) {
     const value = JSON.parse(json);
@@ -187,6 +221,10 @@ async function measureSnapshot(name, json) {
 }
 
 for (const [name, options] of CASES) await measure(name, options);
+await measureDelta("token appended", token, cutToken);
+await measureDelta("changed field", field);
+await measureDelta("appended item", item, cutAppended, 100);
+await measureDelta("removed item", removal, growRemoved, 100);
 await measureSnapshot("1,000 notes", notes);
 await measureSnapshot("500 x 960 document", document);
 if (!isWasm) {
