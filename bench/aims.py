@@ -65,7 +65,8 @@ class Aims:
 
     def bytes(self):
         for change in ratios.CHANGES:
-            ours, peers = self.change(change, "node")
+            case = f"commit to frame, {change}, binary"  # whole messages
+            ours, peers = self.ours(case, "node"), list(ratios.peers(self.entries, case, "node"))
             if ours and peers:
                 least = min(peers, key=lambda peer: peer["bytes"])
                 yield f"{change}: {number(ours['bytes'])}, {least['system']} {number(least['bytes'])}"
