@@ -188,8 +188,9 @@ static uint32_t deepness(const chordal__op *op, uint32_t count) {
     return op->value && op->kind != CHORDAL_OP_APPEND ? count + chordal__node_depth(op->value) : 0;
 }
 
-int chordal__apply_inside(chordal__memory *memory, chordal__node **value, const chordal__op *op,
-                          const chordal__inside *inside, chordal_error *error) {
+__attribute__((noinline)) int chordal__apply_inside(chordal__memory *memory, chordal__node **value,
+                                                    const chordal__op *op, const chordal__inside *inside,
+                                                    chordal_error *error) {
     if (!well_formed(op)) return chordal__fail(error, CHORDAL_E_TYPE, 0, "no such op");
     uint32_t count = op->path->count - inside->skip;
     apply_task task = {memory, op, op->path->segments + inside->skip, count, inside->shift, deepness(op, count), error};
@@ -205,6 +206,10 @@ int chordal__apply_inside(chordal__memory *memory, chordal__node **value, const 
 
 int chordal__apply(chordal__memory *memory, chordal__node **value, const chordal__op *op, uint32_t depth,
                    chordal_error *error) {
+    const chordal__path *path = op->path;
+    bool appends = op->kind == CHORDAL_OP_APPEND && path && path->count > 1 && op->value && *value;
+    if (!CHORDAL__SMALL && appends && chordal__node_extend(*value, path->segments + 1, path->count - 1, op->value))
+        return 0; /* what streams most, by the straight way */
     return chordal__apply_inside(memory, value, op, &(chordal__inside){.skip = 1, .depth = depth}, error);
 }
 

@@ -53,6 +53,9 @@ void chordal__ops_cut(chordal__ops *ops, size_t count); /* keep the first ones *
 void chordal__ops_dispose(chordal__ops *ops);
 /* TAKES what the op owns, also when it fails (NOMEM). */
 int chordal__ops_push(chordal__ops *ops, chordal__op op);
+/* The same in place: an op that is to be filled, NULL: no memory; it is one of the list's when it is kept. */
+chordal__op *chordal__ops_next(chordal__ops *ops);
+void chordal__ops_keep(chordal__ops *ops);
 /* Append copies (shared nodes and paths) of `more`, which stays. NOMEM leaves `ops` as it was. */
 int chordal__ops_append(chordal__ops *ops, const chordal__ops *more);
 void chordal__op_dispose(chordal__memory *memory, chordal__op *op);

@@ -43,7 +43,7 @@ static bool same_order(chordal__node *array, const chordal__op *op) {
 /* Whether the op names nothing to do, whatever is at its place. */
 static bool is_empty(const chordal__op *op) {
     if (op->kind == CHORDAL_OP_TRUNCATE) return op->index == 0;
-    return op->kind == CHORDAL_OP_APPEND && op->value && chordal__node_length(op->value) == 0;
+    return op->kind == CHORDAL_OP_APPEND && op->value && chordal__node_string_bytes(op->value) == 0;
 }
 
 static bool leaves_same(const chordal__op *op, chordal__node *place) {
@@ -85,19 +85,24 @@ static int make_room(chordal__draft *draft, size_t more) {
         ops, (chordal__op){.kind = CHORDAL_OP_REPLACE, .path = path, .value = chordal__node_ref(draft->value)});
 }
 
-/* TAKES the op. */
-static int do_one(chordal__draft *draft, chordal__op op, chordal_error *error) {
-    int code = op.path ? make_room(draft, 1) : CHORDAL_E_PATH;
+static inline bool has_room(const chordal__ops *ops) {
+    return ops->count < ops->capacity && ops->count < CHORDAL__OPS_LIMIT;
+}
+
+/* TAKES what the op owns. */
+static int do_one(chordal__draft *draft, chordal__op *op, chordal_error *error) {
+    int code = op->path ? 0 : CHORDAL_E_PATH;
+    if (code == 0 && (CHORDAL__SMALL || !has_room(&draft->ops))) code = make_room(draft, 1);
     if (code != 0) {
         chordal__fail(error, code, 0, NULL);
-    } else if (!without_effect(draft, &op)) {
-        code = chordal__apply(draft->memory, &draft->value, &op, draft->depth, error);
-        if (code == 0 && !is_empty(&op)) {
+    } else if (!without_effect(draft, op)) {
+        code = chordal__apply(draft->memory, &draft->value, op, draft->depth, error);
+        if (code == 0 && !is_empty(op)) {
             chordal__fold_push(&draft->ops, op, REACH);
             return 0;
         }
     }
-    chordal__op_dispose(draft->memory, &op);
+    chordal__op_dispose(draft->memory, op);
     return code;
 }
 
@@ -113,7 +118,7 @@ static int do_all(chordal__draft *draft, chordal__ops *ops, chordal_error *error
     if (code != 0) other = draft->value, draft->value = before;
     chordal__node_unref(draft->memory, other);
     for (size_t i = 0; code == 0 && i < ops->count; i++) {
-        chordal__fold_push(&draft->ops, ops->items[i], REACH);
+        chordal__fold_push(&draft->ops, &ops->items[i], REACH);
         ops->items[i] = (chordal__op){0};
     }
     return code;
@@ -169,5 +174,5 @@ int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *erro
         chordal__op_dispose(draft->memory, &op);
         return chordal__fail(error, CHORDAL_E_NOMEM, 0, NULL);
     }
-    return do_one(draft, op, error);
+    return do_one(draft, &op, error);
 }

@@ -149,16 +149,25 @@ int chordal__fold(chordal__ops *ops, const chordal__ops *more) {
     return code;
 }
 
-void chordal__fold_push(chordal__ops *ops, chordal__op op, size_t reach) {
+static void push_folded(chordal__ops *ops, chordal__op *op, size_t reach) {
     fold_work folder = {.ops = ops, .gone = SIZE_MAX};
     bool merged = false;
-    op.weight = chordal__op_weigh(&op);
-    op.drift = 0;
-    if (look_back(&folder, &op, reach, &merged) == 0 && merged) {
-        chordal__op_dispose(ops->memory, &op);
+    op->weight = chordal__op_weigh(op);
+    op->drift = 0;
+    if (look_back(&folder, op, reach, &merged) == 0 && merged) {
+        chordal__op_dispose(ops->memory, op);
     } else {
-        ops->weight += op.weight;
-        ops->items[ops->count++] = op;
+        ops->weight += op->weight;
+        ops->items[ops->count++] = *op;
     }
     pack(&folder);
+}
+
+void chordal__fold_push(chordal__ops *ops, chordal__op *op, size_t reach) {
+    if (CHORDAL__SMALL || ops->count) {
+        push_folded(ops, op, reach);
+    } else {
+        ops->items[0] = *op;
+        chordal__ops_keep(ops);
+    }
 }

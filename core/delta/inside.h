@@ -60,8 +60,8 @@ int chordal__match(chordal__memory *memory, chordal__node *const *before, uint32
                    chordal__node *const *after, uint32_t after_count, uint32_t *match);
 
 /* ---- fold.c ---- */
-/* Push an op, merged into one of the last `reach` when that works. TAKES the op. Room for it was reserved: cannot
- * fail. */
-void chordal__fold_push(chordal__ops *ops, chordal__op op, size_t reach);
+/* Push an op, merged into one of the last `reach` when that works. TAKES what the op owns. Room for it was reserved:
+ * cannot fail. */
+void chordal__fold_push(chordal__ops *ops, chordal__op *op, size_t reach);
 
 #endif

@@ -57,16 +57,27 @@ int chordal__ops_reserve(chordal__ops *ops, size_t more) {
     return code;
 }
 
+chordal__op *chordal__ops_next(chordal__ops *ops) {
+    if (chordal__ops_reserve(ops, 1) != 0) return NULL;
+    ops->items[ops->count] = (chordal__op){0};
+    return &ops->items[ops->count];
+}
+
+void chordal__ops_keep(chordal__ops *ops) {
+    chordal__op *op = &ops->items[ops->count++];
+    op->weight = chordal__op_weigh(op);
+    op->drift = 0;
+    ops->weight += op->weight;
+}
+
 int chordal__ops_push(chordal__ops *ops, chordal__op op) {
     int code = chordal__ops_reserve(ops, 1);
     if (code != 0) {
         chordal__op_dispose(ops->memory, &op);
         return code;
     }
-    op.weight = chordal__op_weigh(&op);
-    op.drift = 0;
-    ops->weight += op.weight;
-    ops->items[ops->count++] = op;
+    ops->items[ops->count] = op;
+    chordal__ops_keep(ops);
     return 0;
 }
 

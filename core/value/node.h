@@ -215,14 +215,11 @@ bool chordal__tree_splice(chordal__memory *memory, chordal__node **root, size_t 
                           chordal__node *const *items, size_t count);
 /* The slot of an item, whose path has no other owner after that; NULL: no memory. */
 chordal__node **chordal__tree_own(chordal__memory *memory, chordal__node **root, size_t index);
+/* An item whose path has no other owner; NULL: it has. Not where size is what counts. */
+chordal__node *chordal__tree_alone(const chordal__node *root, size_t index);
 /* How many items are below what `compare` looks for; it tells the order of an item against that. */
 typedef int chordal__tree_order(const void *wanted, const chordal__node *item);
 size_t chordal__tree_find(const chordal__node *root, chordal__tree_order *compare, const void *wanted, bool *out_found);
-
-/* ---- string.c ---- */
-chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
-/* A string whose UTF-16 units were counted; any length. */
-chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
 
 /* ---- shape.c ---- */
 static inline uint64_t chordal__load8(const uint8_t *at) {
@@ -236,13 +233,15 @@ static inline uint32_t chordal__load4(const uint8_t *at) {
     return word;
 }
 /* memcmp for short texts: words that may overlap instead of a call. */
-static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_t len) {
-    if (CHORDAL__SMALL || len > 16) return memcmp(a, b, len) == 0;
+static inline bool chordal__same_few(const uint8_t *a, const uint8_t *b, size_t len) { /* up to 16 */
     if (len >= 8)
         return chordal__load8(a) == chordal__load8(b) && chordal__load8(a + len - 8) == chordal__load8(b + len - 8);
     if (len >= 4)
         return chordal__load4(a) == chordal__load4(b) && chordal__load4(a + len - 4) == chordal__load4(b + len - 4);
     return len == 0 || (a[0] == b[0] && a[len / 2] == b[len / 2] && a[len - 1] == b[len - 1]);
+}
+static inline bool chordal__same_bytes(const uint8_t *a, const uint8_t *b, size_t len) {
+    return CHORDAL__SMALL || len > 16 ? memcmp(a, b, len) == 0 : chordal__same_few(a, b, len);
 }
 static inline void chordal__copy_text(uint8_t *to, const uint8_t *from, size_t len) {
 #if defined(__SSE2__) && !defined(__OPTIMIZE_SIZE__)
@@ -275,6 +274,15 @@ static inline bool chordal__key_is(chordal__key key, const void *data, size_t le
 }
 uint32_t chordal__key_hash(const void *key, size_t len);
 chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *keys, size_t count);
+#define CHORDAL__FEW_KEYS 6 /* are compared without a look at their hashes */
+/* As shape_find, for few keys and one of up to 16 bytes: without a call. */
+static inline uint32_t chordal__shape_find_few(const chordal__shape *shape, const uint8_t *key, size_t len) {
+    const uint8_t *text = chordal__tags_of(shape) + shape->count;
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < shape->count; start = shape->ends[i++])
+        if (shape->ends[i] - start == len && chordal__same_few(text + start, key, len)) return i;
+    return shape->count;
+}
 /* The place of a key, or the number of keys. `shape` may be NULL. */
 uint32_t chordal__shape_find(const chordal__node *shape, const void *key, size_t len);
 /* The place of the first key that was there before, or the number of keys. */
@@ -283,6 +291,22 @@ uint32_t chordal__shape_duplicate(const chordal__node *shape);
 bool chordal__shape_has(const chordal__node *shape, const chordal__key *keys, size_t count);
 /* Let a flat object share the shape of another when the keys are the same; its value stays. */
 void chordal__shape_share(chordal__memory *memory, chordal__node *object, const chordal__node *like);
+
+/* ---- string.c ---- */
+chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
+/* Put a flat string behind one that nobody else holds and that has the room; false: this is not so. */
+static inline bool chordal__text_extend(chordal__node *string, const chordal__node *more) {
+    chordal__text *text = chordal__text_of(string), *added = chordal__text_of(more);
+    if (string->form != CHORDAL__FLAT || string->references > 1 || chordal__is_tree(more)) return false;
+    if (text->bytes + added->bytes > string->extent) return false;
+    if (added->bytes && added->data[0] == 0xed) return false; /* a half may join */
+    chordal__copy_bytes(text->data + text->bytes, added->data, added->bytes);
+    text->bytes = (uint16_t)(text->bytes + added->bytes);
+    text->units = (uint16_t)(text->units + added->units);
+    return true;
+}
+/* A string whose UTF-16 units were counted; any length. */
+chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
 
 /* ---- object.c ---- */
 chordal__node *chordal__entry_new(chordal__memory *memory, const void *key, size_t len, uint64_t sequence);

@@ -54,19 +54,22 @@ chordal__node *chordal__shape_new(chordal__memory *memory, const chordal__key *k
     return (chordal__node *)shape;
 }
 
-#define FEW 6 /* keys that are compared without a look at their hashes */
+static CHORDAL__ASIDE uint32_t find_any(const chordal__shape *shape, const void *key, size_t len) {
+    const uint8_t *tags = chordal__tags_of(shape), *text = tags + shape->count;
+    uint8_t tag = shape->count > CHORDAL__FEW_KEYS ? tag_of(key, len) : 0;
+    uint32_t start = 0;
+    for (uint32_t i = 0; i < shape->count; start = shape->ends[i++]) {
+        if (shape->ends[i] - start != len || (shape->count > CHORDAL__FEW_KEYS && tags[i] != tag)) continue;
+        if (chordal__same_bytes(text + start, key, len)) return i;
+    }
+    return shape->count;
+}
 
 uint32_t chordal__shape_find(const chordal__node *node, const void *key, size_t len) {
     if (!node) return 0;
     const chordal__shape *shape = chordal__shape_of(node);
-    const uint8_t *tags = chordal__tags_of(shape), *text = tags + shape->count;
-    uint8_t tag = shape->count > FEW ? tag_of(key, len) : 0;
-    uint32_t start = 0;
-    for (uint32_t i = 0; i < shape->count; start = shape->ends[i++]) {
-        if (shape->ends[i] - start != len || (shape->count > FEW && tags[i] != tag)) continue;
-        if (chordal__same_bytes(text + start, key, len)) return i;
-    }
-    return shape->count;
+    if (CHORDAL__SMALL || shape->count > CHORDAL__FEW_KEYS || len > 16) return find_any(shape, key, len);
+    return chordal__shape_find_few(shape, key, len);
 }
 
 uint32_t chordal__shape_duplicate(const chordal__node *node) {

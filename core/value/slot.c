@@ -10,8 +10,12 @@ static inline bool own_container(chordal__memory *memory, chordal__node **slot, 
         chordal__node_unref(memory, *slot);
         *slot = work;
     }
-    if (depth >= work->extent && depth < UINT16_MAX) work->extent = (uint16_t)(depth + 1);
+    if (depth && depth >= work->extent && depth < UINT16_MAX) work->extent = (uint16_t)(depth + 1);
     return true;
+}
+
+static inline uint64_t length_of(const chordal__node *array) {
+    return chordal__is_tree(array) ? chordal__totals_of(array)->length : chordal__group_of(array)->count;
 }
 
 static inline chordal__node **element_slot(chordal__memory *memory, chordal__node *array, uint64_t index) {
@@ -21,7 +25,7 @@ static inline chordal__node **element_slot(chordal__memory *memory, chordal__nod
 }
 
 static inline int step_at(chordal__memory *memory, chordal__node ***slot, uint64_t index, uint32_t depth) {
-    if (index >= chordal__node_length(**slot)) return CHORDAL_E_NOT_FOUND;
+    if (index >= length_of(**slot)) return CHORDAL_E_NOT_FOUND;
     if (!own_container(memory, *slot, depth)) return CHORDAL_E_NOMEM;
     chordal__node **place = element_slot(memory, **slot, index);
     if (!place) return CHORDAL_E_NOMEM;
@@ -54,17 +58,50 @@ static inline int step_get(chordal__memory *memory, chordal__node ***slot, const
 
 int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chordal__segment *segments, uint32_t count,
                        uint64_t shift, uint32_t deep, chordal__node ***out) {
+    const chordal__segment *end = segments + count;
     int code = 0;
-    for (uint32_t i = 0; code == 0 && i < count; i++, shift = 0) {
+    for (; code == 0 && segments < end; segments++, shift = 0) {
         unsigned kind = chordal__kind_of(*slot);
-        uint32_t depth = deep > i + 1 ? deep - (i + 1) : 0;
-        if (kind == CHORDAL_KIND_OBJECT && segments[i].is_key)
-            code = step_get(memory, &slot, &segments[i], depth);
-        else if (kind == CHORDAL_KIND_ARRAY && !segments[i].is_key)
-            code = step_at(memory, &slot, segments[i].index - shift, depth);
+        if (deep) deep--;
+        if (kind == CHORDAL_KIND_OBJECT && segments->is_key)
+            code = step_get(memory, &slot, segments, deep);
+        else if (kind == CHORDAL_KIND_ARRAY && !segments->is_key)
+            code = step_at(memory, &slot, segments->index - shift, deep);
         else
             code = kind < CHORDAL_KIND_ARRAY ? CHORDAL_E_PATH : CHORDAL_E_TYPE;
     }
     *out = slot;
     return code;
 }
+
+#ifndef __OPTIMIZE_SIZE__
+/* Members that are reached without a copy; NULL: there is none, or not so. */
+static inline chordal__node *member_alone(const chordal__group *object, const chordal__segment *segment) {
+    const chordal__shape *shape = chordal__shape_of(object->slots[0]);
+    if (chordal__is_tree(&object->head) || !shape) return NULL;
+    if (shape->count > CHORDAL__FEW_KEYS || segment->key_len > 16) return NULL;
+    uint32_t place = chordal__shape_find_few(shape, segment->key, segment->key_len);
+    return place < shape->count ? object->slots[place + 1] : NULL;
+}
+
+static inline chordal__node *element_alone(const chordal__group *array, uint64_t index) {
+    if (index >= length_of(&array->head)) return NULL;
+    if (chordal__is_tree(&array->head)) return chordal__tree_alone(array->slots[0], (size_t)index);
+    return array->slots[index];
+}
+
+bool chordal__node_extend(chordal__node *node, const chordal__segment *segments, uint32_t count,
+                          const chordal__node *more) {
+    for (const chordal__segment *end = segments + count; segments < end; segments++) {
+        if (!chordal__is_block(node) || node->references > 1) return false;
+        if (node->kind == CHORDAL_KIND_OBJECT && segments->is_key)
+            node = member_alone(chordal__group_of(node), segments);
+        else if (node->kind == CHORDAL_KIND_ARRAY && !segments->is_key)
+            node = element_alone(chordal__group_of(node), segments->index);
+        else
+            return false;
+    }
+    if (!chordal__is_block(node) || node->kind != CHORDAL_KIND_STRING) return false;
+    return chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_extend(node, more);
+}
+#endif

@@ -1,5 +1,5 @@
 /* string.c: strings: one flat text, or beyond TEXT_MAX bytes a tree of texts, each cut between code points. */
-#include "value/node.h"
+#include "value/scan.h"
 
 chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size_t len, size_t units) {
     chordal__text *text = chordal__allocate(memory, offsetof(chordal__text, data) + len);
@@ -7,7 +7,10 @@ chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size
     chordal__head_init(&text->head, CHORDAL_KIND_STRING, CHORDAL__FLAT, (unsigned)len);
     text->bytes = (uint16_t)len;
     text->units = (uint16_t)units;
-    if (len) memcpy(text->data, utf8, len);
+    if (!CHORDAL__SMALL)
+        chordal__copy_bytes(text->data, utf8, len);
+    else if (len)
+        memcpy(text->data, utf8, len);
     return (chordal__node *)text;
 }
 
@@ -67,6 +70,13 @@ static chordal__node *new_rope(chordal__memory *memory, const uint8_t *utf8, siz
 chordal__node *chordal__string_new(chordal__memory *memory, const void *utf8, size_t len, size_t units) {
     if (len <= CHORDAL__TEXT_MAX) return chordal__text_new(memory, utf8, len, units);
     return new_rope(memory, utf8, len, units);
+}
+
+chordal__node *chordal__node_text(chordal__memory *memory, const uint8_t *text, size_t len, size_t *out_fault) {
+    bool ascii = !CHORDAL__SMALL && chordal__is_ascii(text, len);
+    *out_fault = SIZE_MAX;
+    if (!ascii && !chordal__utf_valid(text, len, out_fault)) return NULL;
+    return chordal__string_new(memory, text, len, ascii ? len : (size_t)chordal__utf_units(text, len));
 }
 
 chordal__node *chordal__node_string(chordal__memory *memory, const void *utf8, size_t len) {
@@ -279,15 +289,8 @@ chordal__node *chordal__node_concat(chordal__memory *memory, chordal__node *stri
                                     chordal__node **still) {
     if (chordal__is_tree(more)) return append_pieces(memory, string, more, still);
     const chordal__text *added = chordal__text_of(more);
-    chordal__text *text = chordal__text_of(string);
-    if (added->bytes == 0) return string;
-    bool room = string->form == CHORDAL__FLAT && text->bytes + added->bytes <= string->extent;
-    if (CHORDAL__SMALL || !room || string->references > 1 || *added->data == 0xed)
-        return chordal__node_append(memory, string, added->data, added->bytes, still);
-    memcpy(text->data + text->bytes, added->data, added->bytes);
-    text->bytes = (uint16_t)(text->bytes + added->bytes);
-    text->units = (uint16_t)(text->units + added->units);
-    return string;
+    if (added->bytes == 0 || (!CHORDAL__SMALL && chordal__text_extend(string, more))) return string;
+    return chordal__node_append(memory, string, added->data, added->bytes, still);
 }
 
 /* ---- dropping from the front ---- */

@@ -19,6 +19,9 @@ chordal__node *chordal__node_bool(chordal__memory *memory, bool truth);
 chordal__node *chordal__node_number(chordal__memory *memory, const chordal__number *number);
 chordal__node *chordal__node_integer(chordal__memory *memory, int64_t integer);
 chordal__node *chordal__node_string(chordal__memory *memory, const void *utf8, size_t len); /* valid WTF-8 (utf.c) */
+/* A string of bytes that are not known to be valid; NULL with *out_fault SIZE_MAX: no memory, else where they are not.
+ */
+chordal__node *chordal__node_text(chordal__memory *memory, const uint8_t *text, size_t len, size_t *out_fault);
 
 /* ---- reading ---- */
 int chordal__node_kind(const chordal__node *node); /* CHORDAL_KIND_… */
@@ -88,6 +91,10 @@ typedef struct chordal__segment {
  * array; NOMEM: then the values are the same, some in copies. */
 int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chordal__segment *segments, uint32_t count,
                        uint64_t shift, uint32_t deep, chordal__node ***out);
+/* Put `more`, a string, behind the one that lies there, if this takes no memory and no copy: the shortest way for what
+ * streams. False: it is not so, or something is not as it is to be. Not where size is what counts. */
+bool chordal__node_extend(chordal__node *node, const chordal__segment *segments, uint32_t count,
+                          const chordal__node *more);
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */

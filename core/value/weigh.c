@@ -17,7 +17,7 @@ static uint64_t weigh_outside(const chordal__node *node) {
     return kind == CHORDAL_KIND_STRING ? 2 + chordal__node_string_bytes(node) : 2;
 }
 
-static uint64_t weigh_inside(const chordal__node *node, uint64_t weight, uint64_t enough) {
+static CHORDAL__ASIDE uint64_t weigh_inside(const chordal__node *node, uint64_t weight, uint64_t enough) {
     chordal__trail trail;
     chordal__trail_begin(&trail, node, NULL, false);
     while (trail.depth && weight <= enough) {
@@ -33,6 +33,9 @@ static uint64_t weigh_inside(const chordal__node *node, uint64_t weight, uint64_
 }
 
 uint64_t chordal__node_weigh(const chordal__node *node, uint64_t enough) {
+    unsigned kind = chordal__kind_of(node);
+    if (!CHORDAL__SMALL && kind == CHORDAL_KIND_STRING && !chordal__is_tree(node))
+        return 2 + (uint64_t)chordal__text_of(node)->bytes;
     uint64_t weight = weigh_outside(node);
-    return chordal__node_kind(node) < CHORDAL_KIND_ARRAY ? weight : weigh_inside(node, weight, enough);
+    return kind < CHORDAL_KIND_ARRAY ? weight : weigh_inside(node, weight, enough);
 }

@@ -77,34 +77,36 @@ static int check_op(const chordal__part_reader *reader, const chordal__op *op) {
     }
 }
 
-/* Carry out what is for the dictionary, keep the rest. Takes the op. */
-static int take_op(chordal__part_reader *reader, chordal__ops *ops, chordal__op op) {
+/* Carry out what is for the dictionary, keep the rest. */
+static int take_op(chordal__part_reader *reader, chordal__ops *ops, chordal__op *op) {
     int code = 0;
-    if (op.kind == CHORDAL_OP_GENERATION) {
+    if (op->kind == CHORDAL_OP_GENERATION) {
         chordal__dictionary_reset(reader->dictionary, reader->cut);
-    } else if (op.kind == CHORDAL_OP_DEFINE) {
-        code = chordal__dictionary_define(reader->dictionary, op.path, reader->cut);
+    } else if (op->kind == CHORDAL_OP_DEFINE) {
+        code = chordal__dictionary_define(reader->dictionary, op->path, reader->cut);
     } else {
-        return chordal__ops_push(ops, op);
+        chordal__ops_keep(ops);
+        return 0;
     }
-    chordal__op_dispose(reader->memory, &op);
+    chordal__op_dispose(reader->memory, op);
     return code;
 }
 
 static void read_op(chordal__part_reader *reader, uint8_t encoding, chordal__ops *ops) {
-    chordal__op op = {0};
+    chordal__op *op = chordal__part_checked(reader, chordal__ops_next(ops));
+    if (!op) return;
     if (encoding == CHORDAL__ENCODING_JSON) chordal__token_peek(&reader->in);
     const uint8_t *start = reader->in.at;
     if (encoding == CHORDAL__ENCODING_JSON)
-        chordal__json_op(reader, &op);
+        chordal__json_op(reader, op);
     else
-        chordal__binary_op(reader, &op);
+        chordal__binary_op(reader, op);
     if (!reader->in.failed) {
-        int code = check_op(reader, &op);
+        int code = check_op(reader, op);
         if (code != 0) chordal__token_fail(&reader->in, code, start);
     }
     if (reader->in.failed) {
-        chordal__op_dispose(reader->memory, &op);
+        chordal__op_dispose(reader->memory, op);
         return;
     }
     int code = take_op(reader, ops, op);

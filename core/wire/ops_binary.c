@@ -101,7 +101,24 @@ void chordal__binary_error_write(chordal__buffer *buffer, uint64_t member, const
     }
 }
 
+/* A short text for a place of the dictionary: most of what streams. False: it is another op. */
+static bool write_short_append(chordal__buffer *buffer, const chordal__op *op, int64_t id) {
+    const uint8_t *text;
+    uint64_t at = 0;
+    size_t len;
+    if (op->kind != CHORDAL_OP_APPEND || id < 0 || id >= PLACE_MORE) return false;
+    if (!chordal__node_string_piece(op->value, &at, &text, &len) || len > 127) return false;
+    if (chordal__node_string_bytes(op->value) != len) return false;
+    uint8_t *to = chordal__buffer_extend(buffer, len + 2);
+    if (!to) return true;
+    to[0] = (uint8_t)(CHORDAL_OP_APPEND | id << PLACE_SHIFT);
+    to[1] = (uint8_t)len;
+    memcpy(to + 2, text, len);
+    return true;
+}
+
 void chordal__binary_op_write(chordal__buffer *buffer, const chordal__op *op, int64_t id) {
+    if (!CHORDAL__SMALL && write_short_append(buffer, op, id)) return;
     if (op->kind < OTHERS) {
         write_place(buffer, op, id);
         write_arguments(buffer, op);
@@ -178,15 +195,22 @@ chordal__path *chordal__binary_path(chordal__part_reader *reader) {
 }
 
 chordal__node *chordal__binary_text(chordal__part_reader *reader) {
-    uint64_t len = read_varint(reader);
-    const uint8_t *text = read_bytes(reader, len);
-    if (!text) return NULL;
-    size_t fault = 0;
-    if (!chordal__utf_valid(text, (size_t)len, &fault)) {
+    const uint8_t *text = reader->in.at;
+    size_t left = chordal__reader_left(&reader->in), fault;
+    uint64_t len = left ? *text : 0;
+    if (!CHORDAL__SMALL && !reader->in.failed && len < 128 && len < left) {
+        reader->in.at = ++text + len;
+    } else {
+        len = read_varint(reader);
+        text = read_bytes(reader, len);
+        if (!text) return NULL;
+    }
+    chordal__node *node = chordal__node_text(reader->memory, text, (size_t)len, &fault);
+    if (!node && fault != SIZE_MAX) {
         chordal__token_fail(&reader->in, CHORDAL_E_UTF8, text + fault);
         return NULL;
     }
-    return chordal__part_checked(reader, chordal__node_string(reader->memory, text, (size_t)len));
+    return chordal__part_checked(reader, node);
 }
 
 chordal__node *chordal__binary_value(chordal__part_reader *reader) {

@@ -3,8 +3,15 @@
 
 void chordal__part_begin(chordal__part_reader *reader, chordal__memory *memory, const uint8_t *data, size_t len,
                          const chordal__limits *limits) {
-    *reader = (chordal__part_reader){.in = chordal__reader_of(data, len), .memory = memory, .limits = *limits};
-    chordal__buffer_init(&reader->keys, memory, PTRDIFF_MAX);
+    reader->in = (chordal__reader){.data = data, .at = data, .end = len ? data + len : data};
+    reader->memory = memory;
+    reader->limits = *limits;
+    reader->dictionary = NULL;
+    reader->cut = 0;
+    reader->path_start = NULL;
+    reader->segments = NULL;
+    reader->segments_len = reader->segments_capacity = 0;
+    reader->keys = (chordal__buffer){.memory = memory, .limit = PTRDIFF_MAX};
     if (len > limits->size) chordal__token_fail(&reader->in, CHORDAL_E_SIZE, data + limits->size);
 }
 
