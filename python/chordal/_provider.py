@@ -16,6 +16,7 @@ from .transaction import Ticket, Transaction
 from .values import FrozenDict, freeze
 
 if TYPE_CHECKING:
+    from ._pump import Pump
     from .host import Host
 
 log = logging.getLogger("chordal")
@@ -27,6 +28,7 @@ class Provider:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.core = host._core
+        self.pump: Pump  # set by the host
         self.types: dict[int, type[Object]] = {}
         self.numbers: dict[str, int] = {}
         self.objects: dict[int, Object] = {}
@@ -73,7 +75,7 @@ class Provider:
             reason = _told(error, f"{instance!r}.start")
         if instance._id in self.objects:
             self.core.object_start(instance._id, reason.name, reason.detail)
-            self.host._wake()
+            self.pump.wake()
 
     # ---- calls ----
 
@@ -118,7 +120,7 @@ class Provider:
         except ChordalError as error:
             self.calls[call._id] = call
             return self._fail(call, _told(error, f"the result of {call.object!r}.{member.name}"))
-        self.host._wake()
+        self.pump.wake()
 
     def _fail(self, call: Call, error: MethodError) -> None:
         if self.calls.pop(call._id, None) is None or self.core.closed:
@@ -128,7 +130,7 @@ class Provider:
         except ChordalError:
             log.exception("a method's error could not be told")
             self.core.release(call._id)
-        self.host._wake()
+        self.pump.wake()
 
     def on_cancel(self, event: _records.CancelEvent) -> None:
         call = self.calls.get(event.call)
@@ -175,7 +177,10 @@ class Provider:
             ticket._settle(0)
             return ticket
         self.tickets[number] = (ticket, transaction)
-        self.host._pump.settle(self.settle_polls)
+        if self.settle_polls:
+            self.pump.settle(self.settle_polls)
+        else:
+            self.pump.wake()
         return ticket
 
     def on_ticket(self, event: _records.TicketEvent) -> None:

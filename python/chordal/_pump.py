@@ -129,9 +129,8 @@ class Pump:
     def settle(self, rounds: int) -> None:
         """Answer the derives that a commit asked for, so that they can be read at once. Other events wait for the
         turn."""
-        if rounds:
-            waiting, self._events = self._events, deque()
-            self._compute(waiting)
+        waiting, self._events = self._events, deque()
+        self._compute(waiting)
         for _ in range(rounds):
             if not self._compute(self.core.poll()):
                 break
@@ -151,56 +150,47 @@ class Pump:
     def turn(self) -> None:
         """Handle what the core has to tell, until nothing is left. While it goes on it counts as scheduled: what wakes
         the host meanwhile is looked at in it."""
+        core, handlers, after = self.core, self.handlers, self._after
         self._scheduled = True
-        more = False
         try:
-            more = self._go_on()
-        finally:
-            self._scheduled = more
-        if more:
-            self._turns.add(self)  # type: ignore[union-attr]
-
-    def _go_on(self) -> bool:
-        """One turn; answers whether there is more than fits in it."""
-        core = self.core
-        handlers = self.handlers
-        for _ in range(_POLLS):
-            if self._after:
-                self._do_afters()
-            if core.closed:
-                return False
-            events = self._events  # another one after settling
-            if not events:
-                events.extend(core.poll())
-            while events:
-                event = events.popleft()
-                try:
-                    handlers[type(event)](event)
-                except Exception as error:
-                    self._report(error)
-                events = self._events
-            if core.closed:
-                return False
-            if not self._after and (deadline := core.deadline()):
-                if deadline < self._timer_at:
-                    self._set_timer(deadline)
-                return False
-        return True
+            for _ in range(_POLLS):
+                while after:
+                    step, arguments = after.popleft()
+                    try:
+                        step(*arguments)
+                    except Exception as error:
+                        self._report(error)
+                if core.closed:
+                    break
+                events = self._events  # another one after settling
+                if not events:
+                    events.extend(core.poll())
+                while events:
+                    event = events.popleft()
+                    try:
+                        handlers[type(event)](event)
+                    except Exception as error:
+                        self._report(error)
+                    events = self._events
+                if core.closed:
+                    break
+                if not after and (deadline := core.deadline()):
+                    if deadline < self._timer_at:
+                        self._set_timer(deadline)
+                    break
+            else:
+                self._turns.add(self)  # type: ignore[union-attr]
+                return
+        except BaseException:
+            self._scheduled = False
+            raise
+        self._scheduled = False
 
     def _handle(self, event: _records.Event) -> None:
         try:
             self.handlers[type(event)](event)
         except Exception as error:
             self._report(error)
-
-    def _do_afters(self) -> None:
-        after = self._after
-        while after:
-            step, arguments = after.popleft()
-            try:
-                step(*arguments)
-            except Exception as error:
-                self._report(error)
 
     def _report(self, error: Exception) -> None:
         """An exception of the program's code goes to the loop's handler; the turn goes on."""

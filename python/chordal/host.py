@@ -39,9 +39,9 @@ class Host:
     def __init__(self, *, types: Iterable[type[Object]] = (), **limits: int) -> None:
         self._core = Core(limits)
         self._provider = Provider(self)
-        self._pump = Pump(self._core, self._handlers())
+        self._pump = self._provider.pump = Pump(self._core, self._handlers())
         self._pump.on_new_loop = self._on_new_loop
-        self._replicas: weakref.WeakValueDictionary[int, Replica] = weakref.WeakValueDictionary()
+        self._replicas: dict[int, weakref.ref[Replica]] = {}
         self._shared: weakref.WeakValueDictionary[Any, Replica] = weakref.WeakValueDictionary()
         self._watched: set[Replica] = set()
         self._calls: dict[int, tuple[asyncio.Future[Any], Replica]] = {}
@@ -136,7 +136,7 @@ class Host:
         replica = self._shared.get(key)
         if replica is None or replica.state in ("released", "retired"):
             number = self._ask(key[0], name, version, manual, address)
-            replica = self._replicas[number] = Replica(self, number, manual, values)
+            replica = self._keep(Replica(self, number, manual, values))
             self._shared[key] = replica
             self._wake()
         return Reference(replica, name, address)
@@ -145,18 +145,28 @@ class Host:
         flags = _records.REFERENCE_KEPT | (_records.REFERENCE_MANUAL if manual else 0)
         return self._core.reference_get(link, name, version, flags, params)
 
+    def _keep(self, replica: Replica) -> Replica:
+        """Find a replica by its id, as long as somebody else keeps it."""
+        replicas, number = self._replicas, replica.id
+        replicas[number] = weakref.ref(replica, lambda _: replicas.pop(number, None))
+        return replica
+
+    def _replica(self, number: int) -> Replica | None:
+        kept = self._replicas.get(number)
+        return kept() if kept is not None else None
+
     def _release(self, replica: Replica) -> None:
         replica.release()
         self._replicas.pop(replica.id, None)
         self._wake_if_running()
 
     def _on_reference(self, event: _records.ReferenceEvent) -> None:
-        replica = self._replicas.get(event.reference)
+        replica = self._replica(event.reference)
         if replica is not None:
             replica.on_reference(event)
 
     def _on_frame(self, event: _records.FrameEvent) -> None:
-        replica = self._replicas.get(event.watch)
+        replica = self._replica(event.watch)
         if replica is not None:
             replica.on_frame(event)
 
@@ -172,7 +182,7 @@ class Host:
         number = self._core.call_start(replica.id, method, arguments, milliseconds)
         self._calls[number] = (future, replica)
         future.add_done_callback(lambda future: self._cancel(number, future))
-        self._wake()
+        self._pump.wake()
         return future
 
     def _cancel(self, number: int, future: asyncio.Future[Any]) -> None:
@@ -334,8 +344,10 @@ class Host:
                 future.exception()  # nobody has to ask for it
         self._calls.clear()
         self._provider.close(error)
-        for replica in [*self._replicas.values()]:
-            replica.release(error)
+        for number in list(self._replicas):
+            replica = self._replica(number)
+            if replica is not None:
+                replica.release(error)
         self._core.close()
 
     async def __aenter__(self) -> Host:

@@ -45,6 +45,8 @@ class Link:
 
     def __init__(self, host: Host, number: int, url: str, dial: Dial | None) -> None:
         self._host = host
+        self._core = host._core
+        self._pump = host._pump
         self._id = number
         self._dial = dial
         self._connects = dial is not None

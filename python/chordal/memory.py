@@ -24,9 +24,6 @@ class _End(Link):
             self._carry_all()
         super()._on_state(event)
 
-    def _on_output(self) -> None:
-        self._carry_all()
-
     def _pair(self) -> None:
         host = self._accepting
         if host is None or host.closed:
@@ -41,14 +38,16 @@ class _End(Link):
 
     def _carry_all(self) -> None:
         other = self._other
-        if other is None or other._host.closed or self._host.closed:
+        if other is None or other._core.closed or self._core.closed:
             return
         try:
-            self._host._core.link_carry(self._id, other._host._core, other._id)
+            self._core.link_carry(self._id, other._core, other._id)
         except ChordalError:
             self._cut()
-        self._host._wake()
-        other._host._wake()
+        self._pump.wake()
+        other._pump.wake()
+
+    _on_output = _carry_all
 
     def _cut(self) -> None:
         other, self._other = self._other, None

@@ -168,13 +168,14 @@ class Watch:
         self._replica = replica
         self._name = name
         self._callback = callback
+        self._pump = replica.host._pump
         self._open = True
         self.error: ChordalError | None = None
         """Why no more frames come, if so."""
         replica.follow(name, self, True)
 
     def _deliver(self, frame: Frame) -> None:
-        self._replica.host._pump.after(self._run, frame)
+        self._pump.after(self._run, frame)
 
     def _run(self, frame: Frame) -> None:
         if self._open:

@@ -103,7 +103,7 @@ class Transaction(ObjectDraft):
         if not self._open:
             return
         if kind is None:
-            self.commit()
+            self._ticket = self._provider.commit(self)
         else:
             self._close(False)
 

@@ -30,13 +30,6 @@ place_draft *draft_child(place_draft *self, PyObject *key) {
     return self->children ? (place_draft *)PyDict_GetItemWithError(self->children, key) : NULL;
 }
 
-/* What is at a key of a container, borrowed; NULL without an exception: nothing. */
-static PyObject *item_at(PyObject *container, PyObject *key) {
-    if (PyDict_Check(container)) return PyDict_GetItemWithError(container, key);
-    Py_ssize_t index = PyLong_AsSsize_t(key);
-    return index < 0 ? NULL : PyList_GetItem(container, index);
-}
-
 static bool put_item(PyObject *container, PyObject *key, PyObject *value) {
     if (PyDict_Check(container)) return PyDict_SetItem(container, key, value) == 0;
     return PyList_SetItem(container, PyLong_AsSsize_t(key), Py_NewRef(value)) == 0;
@@ -45,7 +38,7 @@ static bool put_item(PyObject *container, PyObject *key, PyObject *value) {
 PyObject *draft_read(place_draft *self, PyObject *key) {
     place_draft *child = draft_child(self, key);
     if (child) return Py_NewRef((PyObject *)child);
-    PyObject *value = item_at(self->value, key);
+    PyObject *value = draft_item(self, key);
     if (!value) {
         if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key);
         return NULL;
@@ -92,7 +85,11 @@ bool draft_attached(place_draft *self) {
 bool draft_own(place_draft *self) {
     if (self->fresh) return true;
     PyObject *copy = frozen_copy(self->value);
-    if (!copy) return false;
+    if (!copy || !pending_apply(self, copy)) {
+        Py_XDECREF(copy);
+        return false;
+    }
+    pending_clear(self);
     PyObject *before = self->value;
     self->value = copy;
     self->fresh = true;
@@ -105,12 +102,13 @@ void draft_changed(place_draft *self) {
 }
 
 static bool gather_children(place_draft *self, bool in_place) {
+    if (!self->children) return true;
     Py_ssize_t at = 0;
     PyObject *key, *child;
     while (PyDict_Next(self->children, &at, &key, &child)) {
         place_draft *below = (place_draft *)child;
         if (!draft_gather(below, in_place)) return false;
-        if (item_at(self->value, key) != below->value && !put_item(self->value, key, below->value)) return false;
+        if (draft_item(self, key) != below->value && !put_item(self->value, key, below->value)) return false;
     }
     return true;
 }
@@ -120,8 +118,10 @@ static bool gather_children(place_draft *self, bool in_place) {
 bool draft_gather(place_draft *self, bool in_place) {
     if (!self->dirty) return true;
     Py_ssize_t most = self->parent ? 2 : 1;
-    bool alone = in_place && Py_REFCNT(self->value) <= most;
-    if (!(alone || draft_own(self)) || !gather_children(self, in_place)) return false;
+    bool alone = !self->fresh && in_place && Py_REFCNT(self->value) <= most;
+    if (!(alone ? pending_apply(self, self->value) : draft_own(self))) return false;
+    pending_clear(self);
+    if (!gather_children(self, in_place)) return false;
     self->dirty = false;
     return true;
 }
@@ -201,13 +201,13 @@ static PyObject *text_at(place_draft *self, PyObject *given, PyObject **key) {
     if (PyDict_Check(self->value)) {
         *key = Py_NewRef(given);
     } else {
-        Py_ssize_t len = PyList_Size(self->value), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
+        Py_ssize_t len = draft_count(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
         if (PyErr_Occurred()) return NULL;
         index += index < 0 ? len : 0;
         if (index < 0 || index >= len) return PyErr_Format(PyExc_IndexError, "index out of range");
         *key = PyLong_FromSsize_t(index);
     }
-    PyObject *text = *key ? item_at(self->value, *key) : NULL;
+    PyObject *text = *key ? draft_item(self, *key) : NULL;
     if (text && PyUnicode_Check(text)) return text;
     if (text) fail("type", "only a string can be appended to or truncated", 0);
     if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, given);
@@ -277,6 +277,7 @@ static PyObject *replace_contents(PyObject *draft_, PyObject *value) {
         return NULL;
     }
     draft_take_apart(self);
+    pending_clear(self);
     PyObject *old = self->value;
     self->value = copy;
     self->fresh = true;
@@ -292,7 +293,7 @@ static PyObject *whole(PyObject *self, void *nothing) {
 }
 
 static Py_ssize_t length(PyObject *self) {
-    return PyObject_Size(((place_draft *)self)->value);
+    return draft_count((place_draft *)self);
 }
 
 static PyObject *compare(PyObject *self, PyObject *other, int how) {
@@ -322,11 +323,13 @@ static int traverse(PyObject *draft_, visitproc visit, void *arg) {
     Py_VISIT(self->parent);
     Py_VISIT(self->value);
     Py_VISIT(self->children);
+    for (unsigned i = 0; i < self->pending_count; i++) Py_VISIT(self->pending[i].items);
     return 0;
 }
 
 static int clear(PyObject *draft_) {
     place_draft *self = (place_draft *)draft_;
+    pending_clear(self);
     Py_CLEAR(self->children);
     Py_CLEAR(self->parent);
     Py_CLEAR(self->document);

@@ -4,6 +4,13 @@
 
 #include "native.h"
 
+enum { PENDING = 8 }; /* splices that wait, before the array is copied after all */
+
+typedef struct pending_splice {
+    Py_ssize_t index, remove;
+    PyObject *items;
+} pending_splice;
+
 /* One object or array of a document. What its drafts of elements changed is in their values only, until it is
  * gathered; so a change costs a copy of the containers that it is in itself, not of those around them. */
 typedef struct place_draft {
@@ -13,7 +20,9 @@ typedef struct place_draft {
     PyObject *value;
     PyObject *children; /* drafts by key; NULL: none */
     bool fresh;         /* the value is a copy of this draft's */
-    bool dirty;         /* something below has changed that is not in the value */
+    bool dirty;         /* there are changes that are not in the value: below, or splices that wait */
+    unsigned pending_count;
+    pending_splice *pending; /* of an array that is not fresh */
 } place_draft;
 
 /* One document as its transaction sees it. */
@@ -42,6 +51,14 @@ bool draft_head(place_draft *draft, unsigned number, PyObject *key); /* of an op
 bool draft_write(place_draft *draft, PyObject *key, PyObject *value, PyObject *old);
 bool draft_store(place_draft *draft, PyObject *key, PyObject *value); /* one that is owned; takes the value over */
 PyObject *draft_plain(PyObject *value);                               /* of a draft its value; borrowed */
+
+/* ---- pending.c ---- */
+
+bool pending_add(place_draft *draft, Py_ssize_t index, Py_ssize_t remove, PyObject *items);
+bool pending_apply(const place_draft *draft, PyObject *array);
+void pending_clear(place_draft *draft);
+Py_ssize_t draft_count(const place_draft *draft);              /* of elements or keys */
+PyObject *draft_item(const place_draft *draft, PyObject *key); /* borrowed; NULL without an exception: nothing */
 
 /* ---- document.c ---- */
 

@@ -3,12 +3,8 @@
 
 static PyTypeObject *draft_list_type;
 
-static Py_ssize_t count_of(place_draft *self) {
-    return PyList_Size(self->value);
-}
-
 static bool place_of(place_draft *self, PyObject *given, Py_ssize_t *out) {
-    Py_ssize_t len = count_of(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
+    Py_ssize_t len = draft_count(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
     if (index == -1 && PyErr_Occurred()) return false;
     index += index < 0 ? len : 0;
     *out = index;
@@ -18,16 +14,14 @@ static bool place_of(place_draft *self, PyObject *given, Py_ssize_t *out) {
 static bool range_of(place_draft *self, PyObject *slice, Py_ssize_t *start, Py_ssize_t *step, Py_ssize_t *count) {
     Py_ssize_t stop;
     if (PySlice_Unpack(slice, start, &stop, step) < 0) return false;
-    *count = PySlice_AdjustIndices(count_of(self), start, &stop, *step);
+    *count = PySlice_AdjustIndices(draft_count(self), start, &stop, *step);
     return true;
 }
 
 /* ---- reading ---- */
 
 static PyObject *read_at(place_draft *self, Py_ssize_t index) {
-    PyObject *item = PyList_GetItem(self->value, index);
-    if (item && !is_frozen(item)) return Py_NewRef(item);
-    PyObject *key = item ? PyLong_FromSsize_t(index) : NULL;
+    PyObject *key = PyLong_FromSsize_t(index);
     PyObject *out = key ? draft_read(self, key) : NULL;
     Py_XDECREF(key);
     return out;
@@ -51,7 +45,7 @@ static PyObject *subscript(PyObject *self, PyObject *key) {
 }
 
 static PyObject *item(PyObject *self, Py_ssize_t index) {
-    if (index >= 0 && index < count_of((place_draft *)self)) return read_at((place_draft *)self, index);
+    if (index >= 0 && index < draft_count((place_draft *)self)) return read_at((place_draft *)self, index);
     return PyErr_Format(PyExc_IndexError, "index out of range");
 }
 
@@ -103,11 +97,13 @@ static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObj
     bool done = items && (remove || PyList_Size(items)), nothing = items && !done;
     size_t before = out->len;
     Py_ssize_t shift = done ? PyList_Size(items) - remove : 0;
-    done = done && draft_own(self) && put_splice(self, index, remove, items);
+    bool waits = !self->fresh && self->pending_count < PENDING;
+    done = done && (waits || draft_own(self)) && put_splice(self, index, remove, items);
     if (done) {
         draft_changed(self);
-        done =
-            move(self, NULL, index, remove, shift) && PyList_SetSlice(self->value, index, index + remove, items) == 0;
+        done = move(self, NULL, index, remove, shift) &&
+               (waits ? pending_add(self, index, remove, items)
+                      : PyList_SetSlice(self->value, index, index + remove, items) == 0);
     }
     if (!done) out->len = before;
     Py_XDECREF(items);
@@ -125,7 +121,7 @@ static bool splice_one(place_draft *self, Py_ssize_t index, PyObject *value) {
 
 static bool write_at(place_draft *self, Py_ssize_t index, PyObject *value) {
     PyObject *key = PyLong_FromSsize_t(index);
-    bool done = key && draft_write(self, key, value, PyList_GetItem(self->value, index));
+    bool done = key && draft_write(self, key, value, draft_item(self, key));
     Py_XDECREF(key);
     return done;
 }
@@ -167,18 +163,18 @@ static int assign(PyObject *self_, PyObject *key, PyObject *value) {
 }
 
 static PyObject *append(PyObject *self, PyObject *value) {
-    return splice_one((place_draft *)self, count_of((place_draft *)self), value) ? Py_NewRef(Py_None) : NULL;
+    return splice_one((place_draft *)self, draft_count((place_draft *)self), value) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *extend(PyObject *self, PyObject *values) {
     PyObject *items = PySequence_List(values);
-    bool done = items && splice((place_draft *)self, count_of((place_draft *)self), 0, items);
+    bool done = items && splice((place_draft *)self, draft_count((place_draft *)self), 0, items);
     Py_XDECREF(items);
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *insert(PyObject *self, PyObject *args) {
-    Py_ssize_t index, len = count_of((place_draft *)self);
+    Py_ssize_t index, len = draft_count((place_draft *)self);
     PyObject *value;
     if (!PyArg_ParseTuple(args, "nO", &index, &value)) return NULL;
     index = index < -len ? 0 : index < 0 ? index + len : index > len ? len : index;
@@ -187,7 +183,7 @@ static PyObject *insert(PyObject *self, PyObject *args) {
 
 static PyObject *clear(PyObject *self, PyObject *nothing) {
     (void)nothing;
-    return splice((place_draft *)self, 0, count_of((place_draft *)self), NULL) ? Py_NewRef(Py_None) : NULL;
+    return splice((place_draft *)self, 0, draft_count((place_draft *)self), NULL) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- another order ---- */
@@ -213,7 +209,7 @@ static Py_ssize_t *places_of(PyObject *indexes, Py_ssize_t len, bool *same) {
 static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_t *places) {
     writer *out = &self->document->ops->out;
     size_t before = out->len;
-    Py_ssize_t len = count_of(self);
+    Py_ssize_t len = draft_count(self);
     PyObject *items = PyList_New(len);
     bool done = items && draft_own(self);
     for (Py_ssize_t i = 0; done && i < len; i++)
@@ -233,7 +229,7 @@ static PyObject *permute(PyObject *self_, PyObject *given) {
     bool same = true;
     if (!draft_attached(self)) return NULL;
     PyObject *indexes = PySequence_List(given);
-    Py_ssize_t *places = indexes ? places_of(indexes, count_of(self), &same) : NULL;
+    Py_ssize_t *places = indexes ? places_of(indexes, draft_count(self), &same) : NULL;
     bool done = places && (same || permute_places(self, indexes, places));
     PyMem_Free(places);
     Py_XDECREF(indexes);

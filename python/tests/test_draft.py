@@ -5,7 +5,7 @@ import random
 
 import pytest
 from chordal import ChordalError, FrozenDict, FrozenList, freeze
-from chordal._native import DraftDocument, Ops, listed, patch
+from chordal._native import DraftDocument, Ops, listed, patch, patch_in
 
 
 class Draft:
@@ -233,3 +233,52 @@ def test_random_edits_equal_a_plain_twin(seed):
         edit(rng, draft.root, twin)
         assert same(draft.document.value, twin), seed
     draft.end()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_transactions_in_place_equal_a_plain_twin(seed):
+    """Nobody looks before the end, so splices wait and containers are changed where they lie; older values that are
+    kept stay as they were, and a replica that takes the ops is equal."""
+    rng = random.Random(seed)
+    values = {0: freeze({"a": [random_value(rng) for _ in range(6)], "b": {"c": [1, [2], {"d": 3}]}})}
+    replica = {0: freeze(json.loads(json.dumps(values[0])))}
+    twin = json.loads(json.dumps(values[0]))
+    kept = []
+    for _ in range(12):
+        ops = Ops()
+        document = DraftDocument(values, 0, ops)
+        root = document.read()
+        before = json.dumps(twin)
+        for _ in range(rng.randrange(1, 14)):
+            edit(rng, root, twin)
+        changed = json.loads(json.dumps(twin))
+        if rng.random() < 0.3:
+            document.close(False)
+            twin = json.loads(before)
+        else:
+            document.close(True)
+            patch_in(replica, 0, bytes(ops), False, False)
+        assert same(values[0], twin) and same(replica[0], twin), seed
+        assert same(root._value, changed)  # what is kept stays readable
+        if rng.random() < 0.3:
+            value = rng.choice([values[0], values[0].get("a")])
+            kept.append((value, json.dumps(value)))
+    assert all(json.dumps(value) == text for value, text in kept)
+
+
+def test_splices_wait_for_the_commit():
+    values = {0: freeze({"list": list(range(1000)), "n": [[]]})}
+    array = values[0]["list"]
+    document = DraftDocument(values, 0, Ops())
+    draft = document.read()["list"]
+    del draft[10:20]
+    draft.insert(5, {"new": 1})
+    draft[5]["new"] = 2
+    draft.append("end")
+    assert len(draft) == 992 and draft[5] == {"new": 2} and draft[11] == 20 and draft[-1] == "end"
+    assert array == list(range(1000))
+    number = id(array)
+    del array
+    document.close(True)
+    assert id(values[0]["list"]) == number
+    assert values[0]["list"] == [*range(5), {"new": 2}, *range(5, 10), *range(20, 1000), "end"]
