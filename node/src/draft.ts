@@ -86,21 +86,21 @@ export class DraftDocument {
         const fresh = this.log.take(incoming);
         const change = changeOf(this.finish(), fresh, true);
         if (change === undefined) return;
-        this.note(change.op, []);
+        this.note(change.op, 0);
         change.write(this.log.out);
         this.replace(change.value);
     }
 
     appendText(text: string): void {
         const old = requireText(this.value);
-        this.note(OP_APPEND, []);
+        this.note(OP_APPEND, 0);
         this.log.out.text(text);
         this.replace(old + text);
     }
 
     truncateText(count: number): void {
         const left = cutText(this.value, count);
-        this.note(OP_TRUNCATE, []);
+        this.note(OP_TRUNCATE, 0);
         this.log.out.varint(count);
         this.replace(left);
     }
@@ -111,17 +111,14 @@ export class DraftDocument {
         this.value = value;
     }
 
-    /** Write an op's head and its path: this member, then the segments. */
-    note(op: number, path: readonly Key[]): void {
+    /** Write an op's head and the beginning of its path: this member; so many segments follow. */
+    note(op: number, segments: number): Writer {
         const { out, open } = this.log;
         if (!open) throw new ChordalError(E_STATE, 0, "the transaction has ended");
         writeHead(out, op);
-        out.varint(path.length + 1);
+        out.varint(segments + 1);
         out.varint(this.member * 2);
-        for (const key of path) {
-            if (typeof key === "number") out.varint(key * 2);
-            else out.text(key, true);
-        }
+        return out;
     }
 
     /** The finished value. */
@@ -171,17 +168,28 @@ function cutText(value: unknown, count: number): string {
     return text.slice(count);
 }
 
+function writeKey(out: Writer, key: Key): void {
+    if (typeof key === "number") out.varint(key * 2);
+    else out.text(key, true);
+}
+
 /** The index that a property name of an array means; -1 for other names. */
 function indexOf(key: string): number {
+    const first = key.charCodeAt(0) - 48;
+    if (!(first >= 0 && first <= 9)) return -1;
     const index = Number(key);
     return Number.isInteger(index) && index >= 0 && String(index) === key ? index : -1;
 }
+
+/** What proxies stand before: they only tell an array from an object. */
+const ARRAY: Container = [];
+const OBJECT: Container = {};
 
 /** One container in a draft, and the handler of its proxy. */
 class DraftNode implements ProxyHandler<Container> {
     readonly proxy: Container;
     private owned = false; // the container is a copy of our own
-    private children = new Map<Key, DraftNode>();
+    private children: Map<Key, DraftNode> | undefined; // drafts that were asked for
 
     constructor(
         private value: Container,
@@ -190,7 +198,7 @@ class DraftNode implements ProxyHandler<Container> {
         private parent: DraftNode | undefined,
         private key: Key,
     ) {
-        this.proxy = new Proxy<Container>(Array.isArray(value) ? [] : {}, this);
+        this.proxy = new Proxy<Container>(Array.isArray(value) ? ARRAY : OBJECT, this);
     }
 
     // ---- the tree ----
@@ -204,7 +212,7 @@ class DraftNode implements ProxyHandler<Container> {
     publish(): Container {
         if (!this.owned) return this.value;
         this.owned = false;
-        for (const child of this.children.values()) child.publish();
+        if (this.children !== undefined) for (const child of this.children.values()) child.publish();
         if (this.log.freeze) Object.freeze(this.value);
         return this.value;
     }
@@ -221,15 +229,25 @@ class DraftNode implements ProxyHandler<Container> {
 
     /** Write an op on a key of this container, or on itself. */
     private note(op: number, key?: Key): Writer | undefined {
-        const path: Key[] = key === undefined ? [] : [key];
+        let segments = key === undefined ? 0 : 1;
         let top: DraftNode = this;
-        for (; top.parent !== undefined; top = top.parent) path.push(top.key);
+        for (; top.parent !== undefined; top = top.parent) segments++;
         if (top.document === undefined) return undefined;
-        top.document.note(op, path.reverse());
-        return this.log.out;
+        const out = top.document.note(op, segments);
+        this.writeWay(out);
+        if (key !== undefined) writeKey(out, key);
+        return out;
+    }
+
+    /** The segments from the document to here. */
+    private writeWay(out: Writer): void {
+        if (this.parent === undefined) return;
+        this.parent.writeWay(out);
+        writeKey(out, this.key);
     }
 
     private child(key: Key, value: Container): DraftNode {
+        this.children ??= new Map();
         let child = this.children.get(key);
         if (child === undefined) {
             child = new DraftNode(value, this.log, undefined, this, key);
@@ -245,15 +263,16 @@ class DraftNode implements ProxyHandler<Container> {
 
     /** Let go of the draft at a key. */
     private forget(key: Key): void {
-        this.children.get(key)?.detach();
-        this.children.delete(key);
+        this.children?.get(key)?.detach();
+        this.children?.delete(key);
     }
 
     /** The elements have moved: -1 for those that are gone. */
     private move(to: (index: number) => number): void {
-        const before = [...this.children.values()];
-        this.children.clear();
-        for (const child of before) {
+        const before = this.children;
+        if (before === undefined) return;
+        this.children = new Map();
+        for (const child of before.values()) {
             const index = to(child.key as number);
             child.key = index;
             if (index < 0) child.detach();
@@ -265,7 +284,7 @@ class DraftNode implements ProxyHandler<Container> {
 
     private change(key: Key, incoming: unknown): void {
         const fresh = this.log.take(incoming);
-        this.children.get(key)?.publish(); // the new value may share parts of the old one
+        this.children?.get(key)?.publish(); // the new value may share parts of the old one
         const old = hasKey(this.value, String(key)) ? (this.value as Record<Key, unknown>)[key] : undefined;
         const change = changeOf(old, fresh, false);
         if (change === undefined) return;
@@ -317,7 +336,7 @@ class DraftNode implements ProxyHandler<Container> {
             for (const value of values) out.value(value);
         }
         const shift = values.length - remove;
-        if (this.children.size > 0) this.move((at) => (at < index ? at : at < index + remove ? -1 : at + shift));
+        this.move((at) => (at < index ? at : at < index + remove ? -1 : at + shift));
         (this.own() as unknown[]).splice(index, remove, ...values);
         return removed;
     }

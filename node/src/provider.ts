@@ -31,8 +31,15 @@ const READ_SIZE = 4096;
 /** A commit on its way. */
 interface Ticket {
     touched: ProvidedBase[];
+    outcome: Promise<number> | undefined;
     resolve(commit: number): void;
     reject(error: ChordalError): void;
+}
+
+/** It need not be awaited. */
+function reject({ outcome, reject }: Ticket, error: ChordalError): void {
+    outcome!.catch(() => {});
+    reject(error);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
@@ -62,7 +69,7 @@ export class Provider {
         readonly host: Host,
         private readonly core: Core,
         private readonly pump: Pump,
-        private readonly freeze: boolean,
+        readonly freeze: boolean,
         private readonly report: (error: unknown, where: string) => void,
     ) {}
 
@@ -131,6 +138,10 @@ export class Provider {
     drop(object: ProvidedBase): void {
         this.core.flat.object_drop(this.core.host, object.id);
         this.pump.wake();
+    }
+
+    owns(object: unknown): object is ProvidedBase {
+        return object instanceof ProvidedBase && this.objects.get(object.id) === object;
     }
 
     /** The newest value of a document, the last one of a derive. */
@@ -273,11 +284,7 @@ export class Provider {
     transact(object: ProvidedBase | undefined, call: number, work: (t: any) => unknown): Promise<number> {
         const { core } = this;
         void core.host; // refuses when closed
-        const changes = new Changes(
-            this.freeze,
-            (of, member) => this.value(of, member),
-            (of) => of instanceof ProvidedBase && this.objects.get(of.id) === of,
-        );
+        const changes = new Changes(this);
         let packed: Uint8Array | undefined;
         try {
             runWork(work, changes.view(object));
@@ -291,17 +298,19 @@ export class Provider {
     private commit(changes: Changes, packed: Uint8Array, call: number): Promise<number> {
         const { core } = this;
         const number = core.flat.commit(core.host, call, packed);
-        const touched = new Set<ProvidedBase>();
+        const touched: ProvidedBase[] = [];
         changes.finish((object, member, value) => {
             if (this.freeze) freezeAll(value);
             object.values[member] = value;
-            touched.add(object);
+            if (touched[touched.length - 1] !== object) touched.push(object); // those of one object come together
         });
         for (const object of touched) this.unsettled.set(object.id, (this.unsettled.get(object.id) ?? 0) + 1);
+        let ticket: Ticket;
         const outcome = new Promise<number>((resolve, reject) => {
-            this.tickets.set(number, { touched: [...touched], resolve, reject });
+            ticket = { touched, outcome: undefined, resolve, reject };
         });
-        outcome.catch(() => {}); // need not be awaited
+        ticket!.outcome = outcome;
+        this.tickets.set(number, ticket!);
         this.pump.settle(this.rounds);
         return outcome;
     }
@@ -323,14 +332,15 @@ export class Provider {
     onTicket(event: TicketEvent): void {
         const ticket = this.tickets.get(event.ticket);
         this.tickets.delete(event.ticket);
-        if (event.code === 0) ticket?.resolve(Number(event.commit));
-        else ticket?.reject(new ChordalError(event.code, 0, event.detail));
+        if (ticket === undefined) return;
+        if (event.code === 0) ticket.resolve(Number(event.commit));
+        else reject(ticket, new ChordalError(event.code, 0, event.detail));
     }
 
     // ---- the end ----
 
     close(error: ChordalError): void {
-        for (const ticket of this.tickets.values()) ticket.reject(error);
+        for (const ticket of this.tickets.values()) reject(ticket, error);
         for (const call of this.calls.values()) call.cancel();
         this.tickets.clear();
         this.calls.clear();

@@ -41,6 +41,9 @@ export class Pump {
     private buffers: EventBuffer[] = [];
     private afters: (() => void)[] = [];
     private scheduled = false;
+    private inTurn = false;
+    private stirred = false; // something was done to the host since it was polled last
+    private timing = false;
     private stopped = false;
     private turns = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,7 +58,8 @@ export class Pump {
 
     /** Something was done to the host: take a turn soon. */
     wake(): void {
-        if (this.scheduled || this.stopped) return;
+        this.stirred = true;
+        if (this.scheduled || this.inTurn || this.stopped) return;
         this.scheduled = true;
         if (++this.turns < TURNS) return queueMicrotask(this.run);
         this.turns = 0;
@@ -71,11 +75,14 @@ export class Pump {
     private run = (): void => {
         this.scheduled = false;
         if (this.stopped) return;
+        this.inTurn = true;
         try {
             this.turn();
         } catch (error) {
             this.stumble(error);
         }
+        this.inTurn = false;
+        if (this.stirred) this.wake();
     };
 
     /** The core refused a turn, for want of memory: try again after a while. */
@@ -96,8 +103,7 @@ export class Pump {
             polls++;
             this.handleQueue();
         }
-        if (this.stopped) return;
-        if (polls === POLLS || this.afters.length > 0) this.wake();
+        if (polls === POLLS || this.afters.length > 0) this.stirred = true;
         this.setTimer();
     }
 
@@ -136,6 +142,7 @@ export class Pump {
     /** Bring the next events into the queue; false when there are none. */
     private poll(): boolean {
         const { core } = this;
+        this.stirred = false;
         const buffer = this.buffers.pop() ?? new EventBuffer(BUFFER_SIZE);
         let length = core.flat.host_poll(core.host, core.now(), buffer.bytes);
         while (length > buffer.bytes.length) {
@@ -178,9 +185,17 @@ export class Pump {
         return urgent.some((event) => event.kind === EVENT_COMPUTE);
     }
 
+    /** Look at the deadline when all that is to be done at once is done: the turns of one go share the look. */
     private setTimer(): void {
+        if (this.timing || this.stopped) return;
+        this.timing = true;
+        platform().later(this.time);
+    }
+
+    private time = (): void => {
         const { core } = this;
-        if (this.scheduled) return;
+        this.timing = false;
+        if (this.scheduled || this.stopped) return;
         const due = core.flat.host_deadline(core.host);
         if (due === this.due && this.timer !== undefined) return;
         clearTimeout(this.timer);
@@ -189,7 +204,7 @@ export class Pump {
         if (due === NEVER) return;
         const wait = Math.min(Math.max(due - performance.now(), 0), LONGEST_WAIT);
         this.timer = setTimeout(this.onTimer, Math.ceil(wait));
-    }
+    };
 
     private onTimer = (): void => {
         this.timer = undefined;

@@ -35,6 +35,13 @@ class View {
 
 const views = new WeakMap<Type, typeof View>();
 
+/** Where the objects are. */
+export interface ChangesOwner {
+    readonly freeze: boolean;
+    value(object: ProvidedBase, member: number): unknown;
+    owns(object: unknown): boolean;
+}
+
 /** One object in a transaction. */
 class ObjectDraft implements Place {
     readonly log: ChangeLog;
@@ -42,16 +49,15 @@ class ObjectDraft implements Place {
 
     constructor(
         readonly object: ProvidedBase,
-        freeze: boolean,
-        private read: (object: ProvidedBase, member: number) => unknown,
+        private owner: ChangesOwner,
     ) {
-        this.log = new ChangeLog(freeze);
+        this.log = new ChangeLog(owner.freeze);
     }
 
     document(member: number): DraftDocument {
         let document = this.documents.get(member);
         if (document === undefined) {
-            document = new DraftDocument(this.read(this.object, member), member, this.log);
+            document = new DraftDocument(this.owner.value(this.object, member), member, this.log);
             this.documents.set(member, document);
         }
         return document;
@@ -96,11 +102,7 @@ function viewOf(type: Type): typeof View {
 export class Changes {
     private drafts: ObjectDraft[] = [];
 
-    constructor(
-        private freeze: boolean,
-        private read: (object: ProvidedBase, member: number) => unknown,
-        private isOurs: (object: unknown) => boolean,
-    ) {}
+    constructor(private owner: ChangesOwner) {}
 
     /** What the program's function is given. */
     view(object: ProvidedBase | undefined): View {
@@ -108,10 +110,10 @@ export class Changes {
     }
 
     of(object: ProvidedBase): View {
-        if (!this.isOurs(object)) throw new ChordalError(E_INVALID, 0, "this is no object of the same host");
+        if (!this.owner.owns(object)) throw new ChordalError(E_INVALID, 0, "this is no object of the same host");
         let draft = this.drafts.find((other) => other.object === object);
         if (draft === undefined) {
-            draft = new ObjectDraft(object, this.freeze, this.read);
+            draft = new ObjectDraft(object, this.owner);
             this.drafts.push(draft);
         }
         return new (viewOf(object.type))(this, draft);
