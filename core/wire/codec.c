@@ -190,7 +190,7 @@ int chordal__codec_encode(chordal__codec *codec, const chordal__message *message
         return code;
     }
     move_frames(&frames, queue);
-    codec->current_out = message->origin;
+    if (message->origin) codec->current_out = message->origin;
     return 0;
 }
 
@@ -265,7 +265,7 @@ static int take_raw(chordal__codec *codec, const uint8_t *data, size_t len, chor
     if (code != 0) return code;
     codec->raws_taken++;
     place_raws(codec, data, out);
-    codec->current_in = out->origin;
+    if (out->origin) codec->current_in = out->origin;
     return 1;
 }
 
@@ -275,7 +275,7 @@ static int take_message(chordal__codec *codec, const uint8_t *data, size_t len, 
     int code = read_whole(codec, data, len, out, error);
     if (code != 0) return code;
     if (!codec->raws_len) {
-        codec->current_in = out->origin;
+        if (out->origin) codec->current_in = out->origin;
         return 1;
     }
     chordal__buffer_put(&codec->waiting, data, len);

@@ -23,7 +23,7 @@ static int write_list(chordal__codec *codec, const chordal__message *message, bo
 
 int chordal__binary_write(chordal__codec *codec, const chordal__message *message) {
     chordal__buffer *out = &codec->scratch;
-    bool named = message->origin != codec->current_out;
+    bool named = message->origin && message->origin != codec->current_out;
     chordal__buffer_byte(out, (uint8_t)(message->kind | (named ? ORIGIN_BIT : 0) | message->flags << FLAGS_SHIFT));
     if (named) chordal__buffer_varint(out, message->origin);
     size_t number = 0, id = 0, text = 0, part = 0;
@@ -150,8 +150,11 @@ static void read_fields(chordal__codec *codec, chordal__reader *in, chordal__mes
 
 static void read_origin(chordal__codec *codec, chordal__reader *in, bool named, chordal__message *out) {
     const uint8_t *start = in->at;
-    out->origin = named ? read_number(in) : codec->current_in;
-    if (named && out->origin == codec->current_in) fail_at(in, CHORDAL_E_MALFORMED, start);
+    if (named)
+        out->origin = read_number(in);
+    else if (out->unknown || !chordal__message_of_link(out->kind))
+        out->origin = codec->current_in;
+    if (named && (!out->origin || out->origin == codec->current_in)) fail_at(in, CHORDAL_E_MALFORMED, start);
     if (!named) start = in->data;
     if (!out->unknown && !chordal__message_allows_origin(out->kind, out->origin)) {
         fail_at(in, CHORDAL_E_MALFORMED, start);

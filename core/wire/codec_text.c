@@ -88,7 +88,7 @@ static bool has_raws(const chordal__message *message) {
 static void write_head(chordal__codec *codec, const chordal__message *message) {
     chordal__buffer *out = &codec->scratch;
     chordal__buffer_byte(out, '[');
-    if (message->origin != codec->current_out) {
+    if (message->origin && message->origin != codec->current_out) {
         chordal__buffer_decimal(out, message->origin);
         chordal__buffer_byte(out, ',');
     }
@@ -151,16 +151,16 @@ static void malformed(chordal__reader *in, const uint8_t *at) {
     chordal__token_fail(in, CHORDAL_E_MALFORMED, at);
 }
 
-/* The first element may be the origin. */
-static void read_origin(text_reader *reader) {
+/* The first element may be the origin; false: it is not named. */
+static bool read_origin(text_reader *reader) {
     chordal__reader *in = reader->in;
     uint8_t first = chordal__token_peek(in);
     const uint8_t *start = in->at;
-    reader->out->origin = reader->codec->current_in;
-    if (first < '0' || first > '9') return;
-    reader->out->origin = chordal__token_number(in);
-    if (!in->failed && reader->out->origin == reader->codec->current_in) malformed(in, start);
+    if (first < '0' || first > '9') return false;
+    uint64_t origin = reader->out->origin = chordal__token_number(in);
+    if (!in->failed && (!origin || origin == reader->codec->current_in)) malformed(in, start);
     chordal__token_expect(in, ',');
+    return true;
 }
 
 static bool take_suffix(const uint8_t *word, size_t *len, char suffix) {
@@ -176,7 +176,7 @@ static bool is_word(const uint8_t *word, size_t len) {
     return len && len <= WORD_MOST;
 }
 
-static void read_word(text_reader *reader) {
+static void read_word(text_reader *reader, bool named) {
     chordal__message *out = reader->out;
     size_t len;
     bool escaped;
@@ -189,6 +189,7 @@ static void read_word(text_reader *reader) {
     if (take_suffix(word, &len, '+')) out->flags |= CHORDAL__FLAG_MORE;
     out->kind = chordal__message_kind_of(word, len);
     out->unknown = !out->kind;
+    if (!named && (out->unknown || !chordal__message_of_link(out->kind))) out->origin = reader->codec->current_in;
     bool allowed = out->unknown ? is_word(word, len)
                                 : chordal__message_allows_flags(out->kind, out->flags) &&
                                       chordal__message_allows_origin(out->kind, out->origin) &&
@@ -387,8 +388,7 @@ int chordal__text_read(chordal__codec *codec, chordal__reader *in, chordal__mess
     codec->raws_len = 0;
     if (!chordal__token_utf8(in->data, chordal__reader_left(in), &fault)) malformed(in, in->data + fault);
     chordal__token_expect(in, '[');
-    read_origin(&reader);
-    read_word(&reader);
+    read_word(&reader, read_origin(&reader));
     if (reader.raws) read_raws(&reader);
     if (!in->failed && out->unknown)
         skip_fields(&reader);

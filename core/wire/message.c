@@ -35,6 +35,10 @@ bool chordal__message_allows_flags(uint8_t kind, uint8_t flags) {
     return !flags || is_in(with_flags, kind);
 }
 
+bool chordal__message_of_link(uint8_t kind) {
+    return is_in(of_link, kind);
+}
+
 bool chordal__message_allows_origin(uint8_t kind, uint64_t origin) {
     return is_in(of_link, kind) ? !origin : origin > 0;
 }

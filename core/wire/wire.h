@@ -13,10 +13,10 @@
     MESSAGE(HELLO, 1, "hello", "NNIINP")    /* oldest, newest version; host, run; message limit; info */               \
     MESSAGE(WELCOME, 2, "welcome", "NIINP") /* version; host, run; message limit; info */                              \
     MESSAGE(ORIGIN, 3, "origin",                                                                                       \
-            "NINNTINP")                /* id; session; part encoding; options; route; run, cut to resume; authority */ \
-    MESSAGE(OPENED, 4, "opened", "NI") /* how; run */                                                                  \
+            "NINNTINNP") /* id; session; part encoding; options; route; run, cut and outcomes to resume; authority */ \
+    MESSAGE(OPENED, 4, "opened", "I") /* run */                                                                        \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
-    MESSAGE(ENDED, 6, "ended", "")                                                                                     \
+    MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
     MESSAGE(HOLD, 7, "hold", "NTNP")       /* hold; type; version; params */                                           \
     MESSAGE(BOUND, 8, "bound", "NNNPP")    /* hold; cut step; how; members; content */                                 \
     MESSAGE(MOVED, 9, "moved", "NTN")      /* hold; route; part encodings */                                           \
@@ -26,7 +26,7 @@
     MESSAGE(RELEASE, 13, "release", "N")   /* hold */                                                                  \
     MESSAGE(RELEASED, 14, "released", "N") /* hold */                                                                  \
     MESSAGE(STATE, 15, "s", "NS")          /* cut step; (hold, change) … */                                          \
-    MESSAGE(ACK, 16, "a", "N")             /* messages taken since the last ack */                                     \
+    MESSAGE(ACK, 16, "a", "NN")            /* states and outcomes taken since the last ack */                          \
     MESSAGE(CALL, 17, "c", "NNNQ")         /* hold; slot; member; arguments */                                         \
     MESSAGE(RESULT, 18, "r", "NP")         /* slot; value */                                                           \
     MESSAGE(ERROR, 19, "e", "NTT")         /* slot; code; message */                                                   \
@@ -35,7 +35,8 @@
     MESSAGE(PING, 22, "ping", "N")                                                                                     \
     MESSAGE(PONG, 23, "pong", "N")                                                                                     \
     MESSAGE(BYE, 24, "bye", "TT")    /* code; reason */                                                                \
-    MESSAGE(OFFER, 25, "offer", "T") /* type */
+    MESSAGE(OFFER, 25, "offer", "T") /* type */                                                                        \
+    MESSAGE(BACK, 26, "back", "N")   /* requests received */
 
 #define CHORDAL__MESSAGE_ENUM(name, number, word, fields) CHORDAL__##name = number,
 enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
@@ -119,7 +120,7 @@ typedef struct chordal__codec {
     uint32_t depth_limit;
     uint64_t message_limit;           /* of what is decoded */
     uint64_t send_limit;              /* of what is encoded: the same, until the link sets what the peer told */
-    uint64_t current_out, current_in; /* the origin of the last message each way; the first is 0 */
+    uint64_t current_out, current_in; /* the session of the last message each way that was of one; at first 0 */
     /* encoding */
     chordal__buffer scratch;
     chordal__insertion *insertions;

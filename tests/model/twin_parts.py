@@ -160,10 +160,10 @@ class Message(Bytes):
         self.require(head & 31, 0)
         word, letters = WORDS.get(head & 31, (None, ""))
         self.require(not head >> 6 or word in ("s", None), 0)
-        origin = self.current
+        origin = 0 if word in OF_LINK else self.current
         if head & 32:
             start, origin = self.at, self.number()
-            self.require(origin != self.current, start)
+            self.require(origin not in (0, self.current), start)
         self.require(not word or (origin == 0) == (word in OF_LINK), 1 if head & 32 else 0)
         if not word:
             return {"origin": origin}

@@ -355,11 +355,11 @@ def snapshot_packed(members):
 # ---- messages ----
 
 MESSAGES = {
-    "hello": (1, "NNIINP"), "welcome": (2, "NIINP"), "origin": (3, "NINNTINP"), "opened": (4, "NI"), "lost": (5, ""),
-    "ended": (6, ""), "hold": (7, "NTNP"), "bound": (8, "NNNPP"), "moved": (9, "NTN"), "failed": (10, "NTT"),
+    "hello": (1, "NNIINP"), "welcome": (2, "NIINP"), "origin": (3, "NINNTINNP"), "opened": (4, "I"), "lost": (5, ""),
+    "ended": (6, "TT"), "hold": (7, "NTNP"), "bound": (8, "NNNPP"), "moved": (9, "NTN"), "failed": (10, "NTT"),
     "retired": (11, "N"), "revoked": (12, "NT"), "release": (13, "N"), "released": (14, "N"), "s": (15, "NS"),
-    "a": (16, "N"), "c": (17, "NNNQ"), "r": (18, "NP"), "e": (19, "NTT"), "x": (20, "N"), "retry": (21, "N"),
-    "ping": (22, "N"), "pong": (23, "N"), "bye": (24, "TT"), "offer": (25, "T"),
+    "a": (16, "NN"), "c": (17, "NNNQ"), "r": (18, "NP"), "e": (19, "NTT"), "x": (20, "N"), "retry": (21, "N"),
+    "ping": (22, "N"), "pong": (23, "N"), "bye": (24, "TT"), "offer": (25, "T"), "back": (26, "N"),
 }  # fmt: skip
 
 
@@ -395,8 +395,9 @@ def message_binary(message, current):
     number, letters = MESSAGES[message["kind"]]
     flags = message.get("flags", [])
     origin = message.get("origin", 0)
-    head = number | (origin != current) << 5 | ("more" in flags) << 6 | ("durable" in flags) << 7
-    out = bytes([head]) + (varint(origin) if origin != current else b"")
+    named = origin not in (0, current)
+    head = number | named << 5 | ("more" in flags) << 6 | ("durable" in flags) << 7
+    out = bytes([head]) + (varint(origin) if named else b"")
     return out + b"".join(map(field_binary, letters, message["fields"]))
 
 
@@ -440,5 +441,5 @@ def message_text(message, current):
             for hold, change in field:
                 elements.extend([str(hold), part(change)])
     word = message["kind"] + "+" * ("more" in flags) + "!" * ("durable" in flags) + "#" * bool(raws)
-    before = [str(origin)] * (origin != current) + [f'"{word}"'] + [json(raws)] * bool(raws)
+    before = [str(origin)] * (origin not in (0, current)) + [f'"{word}"'] + [json(raws)] * bool(raws)
     return "[" + ",".join(before + elements) + "]", frames
