@@ -177,8 +177,7 @@ export interface Patched {
 
 /** Apply the packed ops of one member's frame. A snapshot needs no value. */
 export function patchMember(value: unknown, member: number, bytes: Uint8Array, options: PatchOptions): Patched {
-    const members: unknown[] = [];
-    members.length = member + 1;
+    const members = new Array<unknown>(member + 1);
     members[member] = value;
     const patch = new Patch(members, options.inPlace);
     const reader = new Reader(bytes, 0, bytes.length, options.freeze);

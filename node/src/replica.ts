@@ -176,7 +176,9 @@ export class Replica {
             const kept = whole && this.keep !== "none" ? undefined : ops.slice();
             const folded = (event.flags & FRAME_FOLDED) !== 0;
             const frame = new Frame(this.values[member], this.commit, kept, folded, this.errors[member], whole);
-            for (const follower of [...followers]) follower.deliver(frame);
+            const [first] = followers;
+            if (followers.size === 1) first!.deliver(frame);
+            else for (const follower of [...followers]) follower.deliver(frame);
         }
         if (this.untaken) this.host.pump.after(() => this.take());
     }
