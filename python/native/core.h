@@ -14,7 +14,8 @@ typedef struct core_object {
 } core_object;
 extern PyTypeObject *core_type;
 
-/* The host, for its own thread; NULL: BUSY or CLOSED is raised. */
+/* The host, for its own thread; NULL: BUSY or CLOSED is raised. To be asked for again after values of the program were
+ * read: its code may have closed the host. */
 chordal_host *core_enter(core_object *core);
 bool core_check(core_object *core, int code);
 

@@ -26,7 +26,7 @@ PyObject *core_reference_get(PyObject *self_, PyObject *args) {
     writer out = {0};
     if (!host || !PyArg_ParseTuple(args, "KUIIO", &link, &type, &version, &flags, &params)) return NULL;
     if (!utf8_of(type, &name)) return NULL;
-    if (put_value(&out, params, DEPTH)) {
+    if (put_value(&out, params, DEPTH) && (host = core_enter(self))) {
         int code = chordal_reference_get(host, link, name.data, (size_t)name.len, version, flags, CHORDAL_FORMAT_PACKED,
                                          out.data, out.len, &id, &self->error);
         number = core_own(self, code, id);
@@ -48,7 +48,7 @@ PyObject *core_call_start(PyObject *self_, PyObject *args) {
     if (!host || !PyArg_ParseTuple(args, "KUO!K", &reference, &method, &PyTuple_Type, &arguments, &timeout))
         return NULL;
     if (!utf8_of(method, &name)) return NULL;
-    if (put_arguments(&out, arguments, DEPTH)) {
+    if (put_arguments(&out, arguments, DEPTH) && (host = core_enter(self))) {
         int code = chordal_call_start(host, reference, name.data, (size_t)name.len, CHORDAL_FORMAT_PACKED, out.data,
                                       out.len, timeout, &id, &self->error);
         number = core_own(self, code, id);
@@ -86,7 +86,7 @@ PyObject *core_digest(PyObject *self_, PyObject *given) {
     PyObject *digest = NULL;
     writer out = {0};
     if (!host) return NULL;
-    if (put_value(&out, given, DEPTH) &&
+    if (put_value(&out, given, DEPTH) && (host = core_enter(self)) &&
         core_check(self, chordal_value_decode(host, CHORDAL_FORMAT_PACKED, out.data, out.len, &value, &self->error))) {
         digest = PyLong_FromUnsignedLongLong(chordal_value_digest(value));
         chordal_value_unref(value);

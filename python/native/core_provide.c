@@ -36,7 +36,7 @@ PyObject *core_object_get(PyObject *self_, PyObject *args) {
     utf8 name;
     writer out = {0};
     if (!host || !PyArg_ParseTuple(args, "UO", &type, &params) || !utf8_of(type, &name)) return NULL;
-    bool done = put_value(&out, params, DEPTH) &&
+    bool done = put_value(&out, params, DEPTH) && (host = core_enter(self)) &&
                 core_check(self, chordal_object_get(host, name.data, (size_t)name.len, CHORDAL_FORMAT_PACKED, out.data,
                                                     out.len, &id, &self->error));
     utf8_done(&name);
@@ -103,7 +103,7 @@ PyObject *core_compute_answer(PyObject *self_, PyObject *args) {
     writer out = {0};
     if (!host || !PyArg_ParseTuple(args, "KO", &id, &value)) return NULL;
     bool done =
-        put_value(&out, value, DEPTH) &&
+        put_value(&out, value, DEPTH) && (host = core_enter(self)) &&
         core_check(self, chordal_compute_answer(host, id, CHORDAL_FORMAT_PACKED, out.data, out.len, &self->error));
     PyMem_Free(out.data);
     return done ? Py_NewRef(Py_None) : NULL;
@@ -121,7 +121,7 @@ static bool answer_raw(core_object *self, chordal_id id, PyObject *value) {
 static bool answer(core_object *self, chordal_id id, PyObject *value) {
     writer out = {0};
     bool done =
-        put_value(&out, value, DEPTH) &&
+        put_value(&out, value, DEPTH) && core_enter(self) &&
         core_check(self, chordal_call_answer(self->host, id, CHORDAL_FORMAT_PACKED, out.data, out.len, &self->error));
     PyMem_Free(out.data);
     return done;

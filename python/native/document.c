@@ -71,7 +71,8 @@ static bool append(document_draft *self, PyObject *tail) {
 
 static bool assign(document_draft *self, PyObject *value) {
     PyObject *frozen = freeze(value, DEPTH);
-    if (frozen && put_head(self, CHORDAL_OP_ASSIGN) && put_value(&self->ops->out, frozen, DEPTH)) {
+    if (frozen && !self->base) fail("state", "the transaction has ended", 0); /* by the program's code */
+    if (frozen && self->base && put_head(self, CHORDAL_OP_ASSIGN) && put_value(&self->ops->out, frozen, DEPTH)) {
         take(self, frozen);
         return true;
     }

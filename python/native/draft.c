@@ -170,6 +170,25 @@ static bool append(place_draft *self, PyObject *key, PyObject *old, PyObject *ta
     return false;
 }
 
+static bool assign(place_draft *self, PyObject *key, PyObject *frozen, PyObject *old) {
+    writer *out = &self->document->ops->out;
+    size_t before = out->len;
+    if (draft_own(self) && draft_head(self, assign_number(old, frozen), key) && put_value(out, frozen, DEPTH)) {
+        draft_forget(self, key);
+        return draft_store(self, key, Py_NewRef(frozen));
+    }
+    out->len = before;
+    return false;
+}
+
+/* Reading a value may run the program's code, which may do anything to the draft. */
+static bool still(place_draft *self, PyObject *key, PyObject *old) {
+    if (!draft_attached(self)) return false;
+    if (draft_item(self, key) == old) return true;
+    if (!PyErr_Occurred()) raise_changed();
+    return false;
+}
+
 /* Set one place, by the smallest op that does it. */
 bool draft_write(place_draft *self, PyObject *key, PyObject *value, PyObject *old) {
     if (!draft_attached(self)) return false;
@@ -181,16 +200,9 @@ bool draft_write(place_draft *self, PyObject *key, PyObject *value, PyObject *ol
         return done;
     }
     PyObject *frozen = freeze(value, DEPTH);
-    writer *out = &self->document->ops->out;
-    size_t before = out->len;
-    if (frozen && draft_own(self) && draft_head(self, assign_number(old, frozen), key) &&
-        put_value(out, frozen, DEPTH)) {
-        draft_forget(self, key);
-        return draft_store(self, key, frozen);
-    }
-    out->len = before;
+    bool done = frozen && still(self, key, old) && assign(self, key, frozen, old);
     Py_XDECREF(frozen);
-    return false;
+    return done;
 }
 
 /* ---- methods ---- */
@@ -201,7 +213,7 @@ static PyObject *text_at(place_draft *self, PyObject *given, PyObject **key) {
     if (PyDict_Check(self->value)) {
         *key = Py_NewRef(given);
     } else {
-        Py_ssize_t len = draft_count(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
+        Py_ssize_t index = PyNumber_AsSsize_t(given, PyExc_IndexError), len = draft_count(self);
         if (PyErr_Occurred()) return NULL;
         index += index < 0 ? len : 0;
         if (index < 0 || index >= len) return PyErr_Format(PyExc_IndexError, "index out of range");
@@ -264,8 +276,8 @@ static PyObject *replace_contents(PyObject *draft_, PyObject *value) {
     place_draft *self = (place_draft *)draft_;
     if (!draft_attached(self)) return NULL;
     PyObject *frozen = freeze(value, DEPTH);
-    bool fits = frozen && Py_TYPE(frozen) == Py_TYPE(self->value);
-    if (frozen && !fits) fail("type", "an object stays an object and an array an array", 0);
+    bool fits = frozen && draft_attached(self) && Py_TYPE(frozen) == Py_TYPE(self->value);
+    if (frozen && !fits && !PyErr_Occurred()) fail("type", "an object stays an object and an array an array", 0);
     PyObject *copy = fits ? frozen_copy(frozen) : NULL;
     writer *out = &self->document->ops->out;
     size_t before = out->len;

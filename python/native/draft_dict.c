@@ -31,8 +31,9 @@ static int assign(PyObject *self, PyObject *key, PyObject *value) {
     }
     PyObject *kept = text_kept(key);
     if (!kept) return -1;
-    PyObject *old = PyDict_GetItemWithError(((place_draft *)self)->value, kept);
+    PyObject *old = Py_XNewRef(PyDict_GetItemWithError(((place_draft *)self)->value, kept));
     bool done = !PyErr_Occurred() && draft_write((place_draft *)self, kept, value, old);
+    Py_XDECREF(old);
     Py_DECREF(kept);
     return done ? 0 : -1;
 }

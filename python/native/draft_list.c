@@ -4,7 +4,7 @@
 static PyTypeObject *draft_list_type;
 
 static bool place_of(place_draft *self, PyObject *given, Py_ssize_t *out) {
-    Py_ssize_t len = draft_count(self), index = PyNumber_AsSsize_t(given, PyExc_IndexError);
+    Py_ssize_t index = PyNumber_AsSsize_t(given, PyExc_IndexError), len = draft_count(self);
     if (index == -1 && PyErr_Occurred()) return false;
     index += index < 0 ? len : 0;
     *out = index;
@@ -93,7 +93,12 @@ static bool put_splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, P
 static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *values) {
     writer *out = &self->document->ops->out;
     if (!draft_attached(self)) return false;
+    Py_ssize_t count = draft_count(self);
     PyObject *items = values ? freeze_all(values) : PyList_New(0);
+    if (items && (!draft_attached(self) || count != draft_count(self))) { /* reading values may run anything */
+        if (!PyErr_Occurred()) raise_changed();
+        Py_CLEAR(items);
+    }
     bool done = items && (remove || PyList_Size(items)), nothing = items && !done;
     size_t before = out->len;
     Py_ssize_t shift = done ? PyList_Size(items) - remove : 0;
@@ -121,7 +126,9 @@ static bool splice_one(place_draft *self, Py_ssize_t index, PyObject *value) {
 
 static bool write_at(place_draft *self, Py_ssize_t index, PyObject *value) {
     PyObject *key = PyLong_FromSsize_t(index);
-    bool done = key && draft_write(self, key, value, draft_item(self, key));
+    PyObject *old = key ? Py_XNewRef(draft_item(self, key)) : NULL;
+    bool done = old && draft_write(self, key, value, old);
+    Py_XDECREF(old);
     Py_XDECREF(key);
     return done;
 }
@@ -188,6 +195,15 @@ static PyObject *clear(PyObject *self, PyObject *nothing) {
 
 /* ---- another order ---- */
 
+/* The indexes as plain ints, whatever they were given as. */
+static bool plain_indexes(PyObject *indexes) {
+    for (Py_ssize_t i = 0; i < PyList_Size(indexes); i++) {
+        PyObject *index = PyNumber_Index(PyList_GetItem(indexes, i));
+        if (!index || PyList_SetItem(indexes, i, index) < 0) return false;
+    }
+    return true;
+}
+
 /* Where each element goes; NULL with PERMUTATION. `*same` when each stays. */
 static Py_ssize_t *places_of(PyObject *indexes, Py_ssize_t len, bool *same) {
     Py_ssize_t *places = PyMem_Malloc(((size_t)len + 1) * sizeof *places);
@@ -209,7 +225,8 @@ static Py_ssize_t *places_of(PyObject *indexes, Py_ssize_t len, bool *same) {
 static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_t *places) {
     writer *out = &self->document->ops->out;
     size_t before = out->len;
-    Py_ssize_t len = draft_count(self);
+    Py_ssize_t len = PyList_Size(indexes);
+    if (len != draft_count(self)) return raise_changed(), false;
     PyObject *items = PyList_New(len);
     bool done = items && draft_own(self);
     for (Py_ssize_t i = 0; done && i < len; i++)
@@ -227,10 +244,9 @@ static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_
 static PyObject *permute(PyObject *self_, PyObject *given) {
     place_draft *self = (place_draft *)self_;
     bool same = true;
-    if (!draft_attached(self)) return NULL;
     PyObject *indexes = PySequence_List(given);
-    Py_ssize_t *places = indexes ? places_of(indexes, draft_count(self), &same) : NULL;
-    bool done = places && (same || permute_places(self, indexes, places));
+    Py_ssize_t *places = indexes && plain_indexes(indexes) ? places_of(indexes, draft_count(self), &same) : NULL;
+    bool done = places && draft_attached(self) && (same || permute_places(self, indexes, places));
     PyMem_Free(places);
     Py_XDECREF(indexes);
     return done ? Py_NewRef(Py_None) : NULL;

@@ -23,6 +23,10 @@ void raise_of(const char *name, const char *format, PyObject *value) {
     Py_XDECREF(type);
 }
 
+void raise_changed(void) {
+    PyErr_SetString(PyExc_RuntimeError, "the value was changed while it was read");
+}
+
 void raise_code(int code, const chordal_error *error) {
     PyObject *detail =
         PyUnicode_DecodeUTF8(error->detail, (Py_ssize_t)strnlen(error->detail, sizeof error->detail), "replace");

@@ -49,11 +49,11 @@ static bool put_op_arguments(writer *out, unsigned number, PyObject *arguments) 
     case CHORDAL_OP_TRUNCATE:
         return first && put_index(out, first);
     case CHORDAL_OP_PERMUTE:
-        return first && put_permute(out, first);
+        return first && PyList_Check(first) && put_permute(out, first);
     case CHORDAL_OP_ERROR:
         return second && put_text(out, first) && put_text(out, second);
     case CHORDAL_OP_SPLICE:
-        if (!third || !put_index(out, first) || !put_index(out, second)) return false;
+        if (!third || !PyList_Check(third) || !put_index(out, first) || !put_index(out, second)) return false;
         if (!put_varint(out, (uint64_t)PyList_Size(third))) return false;
         for (Py_ssize_t i = 0; i < PyList_Size(third); i++)
             if (!put_value(out, PyList_GetItem(third, i), DEPTH)) return false;

@@ -45,7 +45,7 @@ bool walk_begin(walker *walk, PyObject *value, int shape) {
 }
 
 static int changed(void) {
-    PyErr_SetString(PyExc_RuntimeError, "the value was changed while it was read");
+    raise_changed();
     return -1;
 }
 

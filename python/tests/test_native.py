@@ -155,6 +155,81 @@ def test_a_failed_write_leaves_the_draft_as_it_was():
     assert len(ops) == 0 and document.value == VALUE
 
 
+class Meddling(dict):
+    """Does something else while it is read."""
+
+    def __init__(self, act):
+        super().__init__(a=1)
+        self.act = act
+
+    def items(self):
+        self.act()
+        return super().items()
+
+
+class Index:
+    """A number that does something else when it is asked for."""
+
+    def __init__(self, number, act):
+        self.number, self.act = number, act
+
+    def __index__(self):
+        self.act()
+        return self.number
+
+
+def test_a_program_that_meddles_while_a_draft_reads_its_value():
+    def started():
+        document = DraftDocument({0: freeze({"list": [[n] for n in range(20)], "text": "x"})}, 0, Ops())
+        return document, document.read()["list"]
+
+    def writes(array, act):
+        yield lambda: array.__setitem__(3, Meddling(act))
+        yield lambda: array.append(Meddling(act))
+        yield lambda: array.extend([1, Meddling(act)])
+        yield lambda: array.__setitem__(slice(2, 4), [Meddling(act)])
+        yield lambda: array[3].replace(Meddling(act))
+        yield lambda: array.replace_contents([Meddling(act)])
+        yield lambda: array.__setitem__(Index(3, act), 5)
+        yield lambda: array.__delitem__(Index(19, act))
+        yield lambda: array.permute([*range(19, 0, -1), Index(0, act)])
+        yield lambda: array[3].replace_contents([Meddling(act)])
+
+    meddlings = [
+        lambda document, array: array.clear(),
+        lambda document, array: array.__setitem__(3, "other"),
+        lambda document, array: document.read().__setitem__("list", []),
+        lambda document, array: document.replace(5),
+        lambda document, array: document.close(False),
+        lambda document, array: document.close(True),
+        lambda document, array: array.reverse(),
+    ]
+    for number in range(10):
+        for meddle in meddlings:
+            document, array = started()
+            write = list(writes(array, lambda d=document, a=array, m=meddle: m(d, a)))[number]
+            try:
+                write()
+            except (ChordalError, RuntimeError, IndexError) as error:
+                assert error.__class__ is not ChordalError or error.name in ("state", "permutation", "type")
+            repr(document.value), repr(array), len(array)
+
+
+def test_a_host_that_is_closed_while_it_reads_a_value():
+    uses = [
+        lambda core, value: core.digest(value),
+        lambda core, value: core.object_get("notes", value),
+        lambda core, value: core.reference_get(0, "notes", 0, 0, value),
+        lambda core, value: core.call_start(1, "add", (value,), 0),
+        lambda core, value: core.call_answer(1, value),
+        lambda core, value: core.compute_answer(1, value),
+    ]
+    for use in uses:
+        core = _native.Core({})
+        with pytest.raises(ChordalError, match="closed"):
+            use(core, Meddling(core.close))
+
+
 # ---- sharing ----
 
 
