@@ -232,6 +232,9 @@ static inline void chordal__list_append(chordal__list *list, chordal__list *node
     list->previous->next = node;
     list->previous = node;
 }
+static inline void chordal__list_prepend(chordal__list *list, chordal__list *node) {
+    chordal__list_append(list->next, node);
+}
 /* Safe on a node that is not in a list, if it was initialised. */
 static inline void chordal__list_remove(chordal__list *node) {
     node->previous->next = node->next;

@@ -126,6 +126,8 @@ int chordal__dictionary_note(chordal__dictionary *dictionary, const chordal__ops
 int64_t chordal__dictionary_id(const chordal__dictionary *dictionary, chordal__path *path);
 /* Reader side: define the next id; RANGE when full. refs path. */
 int chordal__dictionary_define(chordal__dictionary *dictionary, chordal__path *path, uint64_t cut);
+/* Forget what was defined after this cut; false: a generation began since, and what it took the place of is gone. */
+bool chordal__dictionary_back(chordal__dictionary *dictionary, uint64_t cut);
 void chordal__dictionary_reset(chordal__dictionary *dictionary, uint64_t cut); /* a new generation */
 
 #endif

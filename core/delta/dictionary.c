@@ -56,6 +56,14 @@ void chordal__dictionary_reset(chordal__dictionary *dictionary, uint64_t cut_at)
     forget_recent(dictionary);
 }
 
+bool chordal__dictionary_back(chordal__dictionary *dictionary, uint64_t cut_at) {
+    size_t count = dictionary->count;
+    if (dictionary->generation_cut > cut_at) return false;
+    while (count && dictionary->entries[count - 1].cut > cut_at) count--;
+    cut(dictionary, count);
+    return true;
+}
+
 void chordal__dictionary_dispose(chordal__dictionary *dictionary) {
     chordal__dictionary_reset(dictionary, 0);
     chordal__map_dispose(&dictionary->index);

@@ -34,6 +34,12 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->ping_timeout = span(o->ping_timeout, 10000);
     out->backoff_first = span(o->backoff_first, 250);
     out->backoff_limit = span(o->backoff_limit, 15000);
+    out->session_lapse = span(o->session_lapse, 60000);
+    out->stall_timeout = span(o->stall_timeout, 120000);
+    out->outcome_limit = number(o->outcome_limit, 4u << 20);
+    out->lost_limit = number(o->lost_limit, 10000);
+    out->name_high = o->name_high;
+    out->name_low = o->name_low;
     out->entropy = o->entropy ? o->entropy : chordal__entropy;
     out->entropy_context = o->entropy_context;
 }

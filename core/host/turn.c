@@ -11,8 +11,11 @@ static void due(chordal__deadline *deadline) {
         chordal__compute_fail(CHORDAL__ENTRY(deadline, chordal__compute, due), "deadline", 8, silent,
                               sizeof silent - 1);
         break;
-    case CHORDAL__DUE_SESSION:
+    case CHORDAL__DUE_CONSUMER:
         chordal__consumer_due(CHORDAL__ENTRY(deadline, chordal__consumer, due));
+        break;
+    case CHORDAL__DUE_PROVIDER:
+        chordal__provider_due(CHORDAL__ENTRY(deadline, chordal__provider, due));
         break;
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));

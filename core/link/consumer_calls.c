@@ -1,6 +1,23 @@
 /* consumer_calls.c: calls that references make over a session, in its slots. */
 #include "link/link.h"
 
+/* ---- slots ---- */
+
+static void take_slot(chordal__consumer *consumer, int slot, chordal__call *call) {
+    chordal__slot_used *place = &consumer->slots[slot];
+    *place = (chordal__slot_used){.call = call, .request = consumer->requests++, .used = true};
+    chordal__list_init(&place->node);
+    chordal__list_append(&consumer->calls, &place->node);
+    consumer->slots_used++;
+}
+
+static void free_slot(chordal__consumer *consumer, chordal__slot_used *place) {
+    chordal__list_remove(&place->node);
+    place->used = false;
+    place->call = NULL;
+    consumer->slots_used--;
+}
+
 /* ---- sending ---- */
 
 static int slot_of(const chordal__consumer *consumer) {
@@ -70,9 +87,7 @@ static void send_one(chordal__consumer *consumer, chordal__remote *remote, chord
                      : CHORDAL__WORDS("no memory to send the call"));
         return;
     }
-    consumer->slots[slot].used = true;
-    consumer->slots[slot].call = call;
-    consumer->slots_used++;
+    take_slot(consumer, slot, call);
     call->slot = (uint32_t)slot;
     call->path = consumer;
     call->idempotent = members->items[member].idempotent;
@@ -93,7 +108,7 @@ void chordal__consumer_send_calls(chordal__remote *remote) {
 }
 
 /* Each in its turn; one whose calls were settled meanwhile takes no slot. */
-static void feed_hungry(chordal__consumer *consumer) {
+void chordal__consumer_feed_hungry(chordal__consumer *consumer) {
     while (!chordal__list_empty(&consumer->hungry) && slot_of(consumer) >= 0) {
         chordal__remote *remote = CHORDAL__ENTRY(consumer->hungry.next, chordal__remote, hungry);
         chordal__list_remove(&remote->hungry);
@@ -145,10 +160,9 @@ int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__messag
         int code = take_value(consumer, &message->parts[0], &value, error);
         if (code < 0) return code;
     }
-    consumer->slots[slot].used = false;
-    consumer->slots[slot].call = NULL;
-    consumer->slots_used--;
-    consumer->unacked_other++;
+    free_slot(consumer, &consumer->slots[slot]);
+    consumer->outcomes++;
+    consumer->unacked_outcomes++;
     chordal__consumer_owes(consumer);
     if (call) {
         call->path = NULL;
@@ -157,14 +171,14 @@ int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__messag
         else
             settle_error(call, message);
     }
-    feed_hungry(consumer);
+    chordal__consumer_feed_hungry(consumer);
     return 0;
 }
 
 void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call) {
     chordal__consumer *consumer = call->path;
     (void)reference;
-    if (consumer) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
+    if (consumer && !consumer->away) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
 }
 
 /* Nobody waits any more: the slot stays taken until the provider's outcome frees it. */
@@ -174,7 +188,7 @@ void chordal__consumer_forget(chordal__reference *reference, chordal__call *call
     if (!consumer) return;
     call->path = NULL;
     consumer->slots[call->slot].call = NULL;
-    if (!call->cancelled) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
+    if (!call->cancelled && !consumer->away) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, call->slot);
 }
 
 /* The session is gone: what was sent is unknown, but idempotent calls are sent again. Newest first, so that they go
@@ -203,6 +217,59 @@ static void lose_calls_of(chordal__consumer *consumer, const chordal__reference 
 void chordal__consumer_calls_lost(chordal__consumer *consumer) {
     for (int i = 0; i < CHORDAL__SLOTS; i++)
         if (consumer->slots[i].call) lose_calls_of(consumer, consumer->slots[i].call->reference);
-    memset(consumer->slots, 0, sizeof consumer->slots);
-    consumer->slots_used = 0;
+    for (int i = 0; i < CHORDAL__SLOTS; i++)
+        if (consumer->slots[i].used) free_slot(consumer, &consumer->slots[i]);
+}
+
+/* ---- back ---- */
+
+/* Whether the hold that a call was made on is still the one of its reference. */
+static bool has_hold(const chordal__consumer *consumer, const chordal__call *call) {
+    const chordal__remote *remote = call->reference->hold;
+    return remote && remote->consumer == consumer && remote->bound;
+}
+
+/* A call that the provider did not receive goes again, in its slot. */
+static void repeat(chordal__consumer *consumer, chordal__slot_used *place) {
+    chordal__call *call = place->call;
+    int64_t member = chordal__members_find(call->reference->members, call->method.data, call->method.len);
+    int code = send_call(consumer, call->reference->hold, call, (uint32_t)member, (int)call->slot);
+    place->request = consumer->requests++;
+    if (code == CHORDAL_E_SIZE) {
+        consumer->requests--;
+        call->path = NULL;
+        free_slot(consumer, place);
+        refuse(call, CHORDAL_E_SIZE, "the arguments are larger than the peer takes");
+    } else if (code < 0 && !consumer->link->broken) {
+        consumer->link->broken = CHORDAL_E_NOMEM;
+    }
+}
+
+/* One that was not received and cannot go again here is parked, or forgotten when nobody waits. Newest first, so that
+ * they go back in order. */
+static void take_back(chordal__consumer *consumer, uint64_t received) {
+    chordal__list *node = consumer->calls.previous, *before;
+    for (; node != &consumer->calls; node = before) {
+        chordal__slot_used *place = CHORDAL__ENTRY(node, chordal__slot_used, node);
+        chordal__call *call = place->call;
+        before = node->previous;
+        if (place->request < received) return;
+        if (call && has_hold(consumer, call)) continue;
+        free_slot(consumer, place);
+        if (!call) continue;
+        call->path = NULL;
+        chordal__call_unsent(call);
+    }
+}
+
+void chordal__consumer_repeat_calls(chordal__consumer *consumer, uint64_t received) {
+    chordal__list *node, *next;
+    take_back(consumer, received);
+    for (node = consumer->calls.next; node != &consumer->calls; node = next) {
+        chordal__slot_used *place = CHORDAL__ENTRY(node, chordal__slot_used, node);
+        bool unwanted = !place->call || place->call->cancelled;
+        next = node->next;
+        if (place->request >= received) repeat(consumer, place);
+        if (unwanted) chordal__send_simple(&consumer->origin, CHORDAL__CANCEL, (uint64_t)(place - consumer->slots));
+    }
 }

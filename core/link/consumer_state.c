@@ -43,7 +43,6 @@ static int members_of(chordal__consumer *consumer, const chordal__remote *remote
     chordal__known_type *type = &consumer->types[remote->type];
     if (!type->members && part->len == 0)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "a bound without its member table");
-    if (type->members && part->len) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a member table was told twice");
     int code = type->members ? 0 : read_members(consumer, part, &type->members, error);
     *out = type->members;
     return code;
@@ -127,11 +126,11 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
     if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
     if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT)
         return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a bound that resumes what was not asked");
-    if (remote && (remote->bound || remote->retired)) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound twice");
+    if (remote && remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound what is retired");
     code = advance_cut(consumer, message->numbers[1], error);
     if (code == 0) code = members_of(consumer, consumer->numbers[number], &message->parts[0], &members, error);
     if (code < 0) return code;
-    consumer->unacked_state++;
+    consumer->unacked_states++;
     chordal__consumer_owes(consumer);
     return remote ? bind(remote, members, &message->parts[1], error) : 0;
 }
@@ -232,6 +231,7 @@ static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
     if (message->flags & CHORDAL__FLAG_DURABLE)
         return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no durable cuts yet");
+    if (!consumer->in_cut) consumer->cut_before = consumer->cut;
     int moved = advance_cut(consumer, message->numbers[0], error);
     if (moved < 0) return moved;
     consumer->in_cut = (message->flags & CHORDAL__FLAG_MORE) != 0;
@@ -246,7 +246,7 @@ int chordal__consumer_state(chordal__consumer *consumer, const chordal__message 
         if (code < 0) return code;
     }
     if (consumer->in_cut) return 0;
-    consumer->unacked_state++;
+    consumer->unacked_states++;
     chordal__consumer_owes(consumer);
     return apply_staged(consumer, error);
 }
@@ -276,7 +276,7 @@ int chordal__consumer_retired(chordal__consumer *consumer, const chordal__messag
     chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
     if (code < 0) return chordal__fail(error, code, 0, "retired what is not held");
     if (!remote) return 0;
-    if (remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "retired twice");
+    if (remote->retired) return 0; /* said again */
     remote->bound = false;
     remote->retired = true;
     chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_RETIRED, CHORDAL_E_RETIRED, NULL, 0);

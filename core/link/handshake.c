@@ -4,7 +4,7 @@
 
 static void introduce(chordal__link *link, chordal__message *message, int limit_field) {
     message->numbers[limit_field] = link->runtime->settings.limits.size;
-    memcpy(message->ids[0], link->runtime->run, sizeof message->ids[0]);
+    memcpy(message->ids[0], link->runtime->name, sizeof message->ids[0]);
     memcpy(message->ids[1], link->runtime->run, sizeof message->ids[1]);
 }
 

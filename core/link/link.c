@@ -78,13 +78,18 @@ void chordal__link_ready(chordal__link *link, const chordal__message *message) {
     }
 }
 
-static void drop_origin(chordal__link *link, chordal__origin *origin, size_t number) {
+static void drop_origin(chordal__link *link, chordal__origin *origin, size_t number, bool returns) {
+    chordal__provider *provider;
     switch (origin->role) {
     case CHORDAL__ROLE_PROVIDER:
-        chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        provider = CHORDAL__ENTRY(origin, chordal__provider, origin);
+        if (returns)
+            chordal__provider_lost(provider, false);
+        else
+            chordal__provider_end(provider, false);
         break;
     case CHORDAL__ROLE_FORWARD:
-        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
+        chordal__forward_cut(CHORDAL__ENTRY(origin, chordal__forward, origin), returns);
         break;
     case CHORDAL__ROLE_ENDED:
         link->origins[number] = NULL;
@@ -94,15 +99,15 @@ static void drop_origin(chordal__link *link, chordal__origin *origin, size_t num
     }
 }
 
-/* Everything that lived on the transport. */
-static void drop_sessions(chordal__link *link) {
+/* Everything that lived on the transport. With `returns` sessions may come back over another one. */
+static void drop_sessions(chordal__link *link, bool returns) {
     for (size_t i = 0; i < link->origins_capacity; i++)
-        if (link->origins[i]) drop_origin(link, link->origins[i], i);
+        if (link->origins[i]) drop_origin(link, link->origins[i], i, returns);
     chordal__list *node = link->consumers.next;
     while (node != &link->consumers) {
         chordal__consumer *consumer = CHORDAL__ENTRY(node, chordal__consumer, node);
         node = node->next;
-        chordal__consumer_down(consumer);
+        chordal__consumer_down(consumer, returns);
     }
     chordal__routes_drop(link);
 }
@@ -130,10 +135,15 @@ static chordal_time backoff(chordal__link *link) {
     return span / 2 + span * random / 512;
 }
 
+/* A transport that broke is replaced and its sessions come back; not so after a fault of the peer or a farewell. */
+static bool is_mere_loss(int code) {
+    return code == CHORDAL_E_LOST || code == CHORDAL_E_TIMEOUT || code == CHORDAL_E_LIMIT || code == CHORDAL_E_NOMEM;
+}
+
 static void transport_ended(chordal__link *link, int code, const char *detail, bool for_good) {
     if (!link->transport) return;
     link->transport = false;
-    drop_sessions(link);
+    drop_sessions(link, is_mere_loss(code));
     chordal__codec_dispose(&link->codec);
     if (!(link->flags & CHORDAL_LINK_CONNECT) || for_good) {
         close_for_good(link, code, detail);

@@ -15,12 +15,16 @@ typedef struct chordal__stream chordal__stream;
 #define CHORDAL__SLOTS 256
 #define CHORDAL__OFFERS_LIMIT 4096 /* types that one peer offers */
 #define CHORDAL__TYPES_LIMIT 65536 /* types that one session asks for */
+#define CHORDAL__ROUTE_WORDS 8     /* hosts in the middle of one session */
+#define CHORDAL__ROUTE_TRIES 4 /* of a route that is not known, before its objects are asked for at the link's end */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {
     chordal__runtime *runtime;
     chordal__list all;
     chordal__map routes;   /* type name → chordal__route */
+    chordal__map sessions; /* session id → chordal__provider */
+    chordal__list lost;    /* providers without a link, the oldest first */
     chordal__list flush;   /* providers with something to send */
     chordal__list touched; /* streams of the batch that is being published */
     chordal__list warm;    /* streams that keep encoded snapshots for this turn */
@@ -102,6 +106,7 @@ void chordal__send(chordal__link *link, const chordal__message *message, size_t 
 /* The same, but what fails changes nothing and is answered. */
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
 void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number);
+void chordal__send_ended(chordal__origin *origin, int code, const char *reason, size_t reason_len); /* code 0: "" */
 void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                         const char *text, size_t text_len);
 chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
@@ -124,12 +129,12 @@ int chordal__part_to_packed(chordal__runtime *runtime, uint8_t encoding, const c
 int chordal__part_of_packed(chordal__runtime *runtime, uint8_t encoding, const uint8_t *data, size_t len,
                             chordal__body *body, chordal__part *out);
 
-/* ---- stream.c: the encoded changes of one object ---- */
+/* ---- stream.c, stream_log.c: the encoded changes of one object ---- */
 #define CHORDAL__STREAM_LOG_WEIGHT (1 << 20)
 #define CHORDAL__STREAM_LOG_COUNT 1024
 #define CHORDAL__STREAM_BORDERS 256 /* readers at more places than this: the farthest get whole values */
 typedef struct chordal__logged {
-    uint64_t commit;
+    uint64_t first, commit; /* what it merges */
     chordal__ops ops;
 } chordal__logged;
 typedef struct chordal__encoded {
@@ -143,13 +148,14 @@ struct chordal__stream {
     chordal__list holds;     /* of any session */
     chordal__list touched, warm;
     chordal__dictionary dictionary;
-    uint64_t last;               /* the last commit that changed it */
-    const chordal__ops *current; /* of the batch that is being published */
-    uint64_t log_from;           /* the log has every change after this commit */
+    uint64_t last; /* the last commit that changed it */
+    uint64_t before_current;
+    chordal__ops *current; /* of the batch that is being published */
+    uint64_t log_from;     /* the log has every change after this commit */
     chordal__logged *log;
     size_t log_len, log_capacity;
     uint64_t log_weight;
-    uint32_t lagging;                                   /* holds with a change to come */
+    uint64_t tidy_count, tidy_weight;                   /* where the log is looked through again */
     chordal__encoded changes[2][CHORDAL__STREAM_FOLDS]; /* by part encoding - 1; the last ones made */
     uint32_t next_change[2];
     chordal__encoded snapshots[2];
@@ -161,12 +167,45 @@ chordal__body *chordal__stream_change(chordal__stream *stream, uint8_t encoding,
 chordal__body *chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding);
 void chordal__stream_published(chordal__stream *stream); /* all that have room were served */
 void chordal__stream_cool(chordal__stream *stream);      /* drop encoded snapshots */
+void chordal__stream_clear_log(chordal__stream *stream);
+/* Whether the changes after `from` are kept, and no merged one reaches over it. */
+bool chordal__stream_has(const chordal__stream *stream, uint64_t from);
+/* The newest change that a reader at `from` has seen: readers between two changes share what comes next. */
+uint64_t chordal__stream_border(const chordal__stream *stream, uint64_t from);
+int chordal__stream_fold(chordal__stream *stream, uint64_t from, chordal__ops *ops); /* what came after; NOMEM */
 
 #define CHORDAL__BOUND_UNCHANGED 0
 #define CHORDAL__BOUND_GAP 1
 #define CHORDAL__BOUND_SNAPSHOT 2
 
-/* ---- provider.c, provider_flush.c, provider_calls.c: a session in which this host provides ---- */
+/* ---- window.c: what a session has under way ---- */
+typedef struct chordal__sent {
+    uint64_t cut, bytes;
+} chordal__sent;
+typedef struct chordal__window {
+    chordal__runtime *runtime;
+    chordal__sent *states; /* a ring: states and bounds under way */
+    uint32_t states_first, states_len;
+    size_t states_capacity;
+    uint64_t states_sent, states_acked, outcomes_acked; /* in the session */
+    uint64_t acked;                                     /* the cut that the consumer has for sure */
+    chordal__list kept;                                 /* outcomes under way */
+    uint32_t kept_len;
+    uint64_t under_way; /* bytes */
+    bool full;
+} chordal__window;
+void chordal__window_init(chordal__window *window, chordal__runtime *runtime);
+void chordal__window_dispose(chordal__window *window);
+const chordal__sent *chordal__window_state(const chordal__window *window, uint32_t index); /* 0: the oldest */
+bool chordal__window_has_room(chordal__window *window);
+int chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes); /* NOMEM */
+void chordal__window_count_outcome(chordal__window *window, chordal__invocation *invocation, size_t bytes);
+int chordal__window_ack_states(chordal__window *window, uint64_t count);               /* ORDER: more than was sent */
+CHORDAL_OWN chordal__invocation *chordal__window_ack_outcome(chordal__window *window); /* NULL: none */
+/* Nothing is under way any more: the consumer is at `cut`, and outcomes go before those in `ready`. */
+void chordal__window_back(chordal__window *window, uint64_t cut, chordal__list *ready);
+
+/* ---- provider*.c: a session in which this host provides ---- */
 typedef struct chordal__hold {
     chordal__list stream_node; /* stream.holds */
     chordal__list dirty;       /* provider.dirty: a change is to be sent */
@@ -176,14 +215,22 @@ typedef struct chordal__hold {
     chordal__stream *stream;
     chordal__object *object; /* demanded */
     uint64_t seen;           /* the last commit sent */
-    bool bound, dead;
-    bool too_large; /* a change was larger than the peer takes: it fails when the cut is complete */
+    uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
+    bool bound;
+    bool too_large;         /* a change was larger than the peer takes: it fails when the cut is complete */
+    uint8_t dead;           /* the message that said so: FAILED, RETIRED or MOVED; else 0 */
+    chordal__reason reason; /* FAILED; MOVED: the route as its name, the encodings as its code */
 } chordal__hold;
+typedef struct chordal__told {
+    chordal__type *type;
+    uint64_t at; /* the session's count of states with the bound that told it */
+} chordal__told;
 struct chordal__provider {
-    chordal__origin origin;
-    chordal__list node;  /* link.providers */
-    chordal__list flush; /* links.flush */
+    chordal__origin origin; /* number 0, link NULL: lost */
+    chordal__list node;     /* link.providers, or links.lost */
+    chordal__list flush;    /* links.flush */
     chordal__runtime *runtime;
+    chordal__deadline due; /* lost: it lapses; else its full window stalls */
     uint8_t session[16];
     uint8_t encoding;
     chordal__hold **holds;
@@ -193,16 +240,20 @@ struct chordal__provider {
     chordal__list dirty, waiting, ready;
     chordal__caller caller;
     chordal__invocation **slots;
-    chordal__type **told; /* types whose members were told */
+    chordal__told *told; /* types whose members were told */
     size_t told_len, told_capacity;
-    uint32_t *sizes; /* of messages under way: a ring of window_messages */
-    uint32_t sizes_first, sizes_len;
-    uint64_t under_way;  /* bytes */
-    uint64_t more_bytes; /* of a cut that goes on: counted with its last message */
-    bool full;           /* counted as such */
+    chordal__window window;
+    uint64_t requests;      /* hold, release, retry and call messages that came in the session */
+    uint64_t outcome_bytes; /* of values that are not acknowledged */
+    uint64_t more_bytes;    /* of a cut that goes on: counted with its last message */
 };
 int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error);
 void chordal__provider_end(chordal__provider *provider, bool ended_sent);
+void chordal__provider_lost(chordal__provider *provider, bool ended_sent); /* its way is gone; it may come back */
+void chordal__provider_due(chordal__provider *provider);
+void chordal__provider_end_holds(chordal__provider *provider);
+void chordal__provider_rewind(chordal__provider *provider, uint64_t cut); /* the consumer is back, with this cut */
+void chordal__provider_drop_outcomes(chordal__provider *provider, uint64_t count); /* the oldest ones were taken */
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_release(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_retry(chordal__provider *provider, const chordal__message *message, chordal_error *error);
@@ -217,7 +268,6 @@ void chordal__hold_fail(chordal__hold *hold, int code, const char *detail);
 void chordal__provider_flush(chordal__provider *provider);
 void chordal__provider_want_flush(chordal__provider *provider);
 bool chordal__provider_has_room(chordal__provider *provider);
-void chordal__provider_count(chordal__provider *provider, size_t bytes);
 void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation);
 void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation);
 void chordal__provider_end_calls(chordal__provider *provider);
@@ -229,8 +279,10 @@ typedef struct chordal__remote {
     chordal__consumer *consumer;
     chordal__reference *reference; /* NULL: released, waits for the confirmation */
     int64_t number;                /* -1: not asked for yet */
+    uint64_t held, released;       /* the session's count of requests when it was asked for and given back */
     uint32_t type;                 /* in consumer.types, once it was asked for */
     bool bound, retired;
+    bool reset; /* its dictionary was lost with a cut that broke off */
     chordal__dictionary dictionary;
 } chordal__remote;
 /* A decoded change that waits for the rest of its cut. */
@@ -243,6 +295,12 @@ typedef struct chordal__known_type {
     chordal__text name;
     chordal__members *members; /* NULL: not told yet */
 } chordal__known_type;
+typedef struct chordal__slot_used {
+    chordal__list node;  /* consumer.calls */
+    chordal__call *call; /* NULL: nobody waits any more */
+    uint64_t request;    /* the session's count of requests when it was sent */
+    bool used;
+} chordal__slot_used;
 struct chordal__consumer {
     chordal__origin origin; /* number 0: not open */
     chordal__list node;     /* link.consumers */
@@ -250,34 +308,55 @@ struct chordal__consumer {
     chordal__runtime *runtime;
     chordal__link *link;
     uint8_t session[16];
+    uint8_t run[16]; /* the provider's, once known */
     uint8_t encoding;
-    bool json;   /* its route takes only JSON parts */
-    bool opened; /* the provider said so */
-    bool in_cut; /* the last message of state said that more comes */
-    chordal__text route;
+    bool json;           /* its route takes only JSON parts */
+    bool opened;         /* the provider said so, over this transport */
+    bool known;          /* the session is there, or was when its transport went */
+    bool away;           /* it is to come back */
+    bool torn;           /* a state was taken in part: it cannot come back */
+    bool in_cut;         /* the last message of state said that more comes */
+    chordal__text route; /* words from `moved`, with slashes between */
     chordal__list remotes, hungry;
     chordal__remote **numbers;
     size_t numbers_capacity;
     chordal__known_type *types;
     size_t types_len, types_capacity;
-    uint64_t cut;
+    uint64_t cut, cut_before; /* before the one that goes on */
+    uint64_t requests;        /* hold, release and call messages sent in the session */
+    uint64_t outcomes;        /* received in the session */
     chordal__staged *staged;
     size_t staged_len, staged_capacity;
     uint64_t staged_bytes;
-    struct {
-        chordal__call *call; /* NULL in a used slot: nobody waits any more */
-        bool used;
-    } slots[CHORDAL__SLOTS];
+    chordal__slot_used slots[CHORDAL__SLOTS];
+    chordal__list calls; /* slots in use, in the order of their requests */
     uint32_t slots_used;
-    uint32_t unacked_state, unacked_other;
-    chordal__deadline due; /* when references whose route ended are asked for again */
+    uint32_t unacked_states, unacked_outcomes;
+    chordal__deadline due; /* when it is opened, or references are asked for, again */
     int blocked;           /* frames that wait to be taken */
 };
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error);
-void chordal__consumer_open(chordal__consumer *consumer); /* the link is up */
-void chordal__consumer_down(chordal__consumer *consumer); /* and is not any more */
+void chordal__consumer_open(chordal__consumer *consumer);               /* the link is up */
+void chordal__consumer_down(chordal__consumer *consumer, bool returns); /* and is not any more */
 void chordal__consumer_free(chordal__consumer *consumer);
-void chordal__consumer_ended(chordal__consumer *consumer); /* the other end closed the session */
+void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message *message); /* by the other end */
+chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route, size_t route_len, uint8_t encodings,
+                                          chordal_error *error); /* made when there is none; NULL: no memory */
+void chordal__consumer_anew(chordal__consumer *consumer);        /* what it was is forgotten, its references wait */
+void chordal__consumer_ask_all(chordal__consumer *consumer);     /* for all that was not asked for */
+void chordal__consumer_references_down(chordal__consumer *consumer);
+void chordal__consumer_move_blocked(chordal__consumer *from, chordal__consumer *to,
+                                    const chordal__reference *reference);
+void chordal__remote_free(chordal__remote *remote);
+void chordal__consumer_forget_hold(chordal__remote *remote); /* its number is free */
+void chordal__consumer_send_release(chordal__remote *remote);
+void chordal__consumer_reset(chordal__reference *reference); /* hold it anew */
+bool chordal__consumer_may_return(const chordal__consumer *consumer);
+void chordal__consumer_leave(chordal__consumer *consumer); /* its transport is gone, it comes back */
+int chordal__consumer_opened(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
+void chordal__consumer_repeat_calls(chordal__consumer *consumer, uint64_t received);
+void chordal__consumer_feed_hungry(chordal__consumer *consumer);
 void chordal__consumer_fault(chordal__consumer *consumer); /* what is behind its route sent what is not allowed */
 int chordal__consumer_type(chordal__consumer *consumer, const chordal__text *name, uint32_t *out_type); /* NOMEM */
 void chordal__consumer_due(chordal__consumer *consumer);
@@ -306,6 +385,7 @@ typedef struct chordal__route {
 typedef struct chordal__forward {
     chordal__origin origin;
     struct chordal__forward *other;
+    bool to_provider; /* the side on which the provider is */
 } chordal__forward;
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
 void chordal__routes_drop(chordal__link *link); /* the link is down */
@@ -313,7 +393,10 @@ chordal__link *chordal__route_of_type(chordal__links *links, const void *type, s
 void chordal__route_name(const chordal__link *link, char out[33]);
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error);
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error);
-void chordal__forward_end(chordal__forward *forward, bool ended_sent); /* tells the other side */
-void chordal__offer_types(chordal__link *link);
+void chordal__forward_end(chordal__forward *forward, const chordal__message *message); /* ENDED or LOST goes on */
+void chordal__forward_cut(chordal__forward *forward, bool returns); /* its link is gone; the other side is told */
+void chordal__offer(chordal__link *link, const void *name, size_t name_len);
+void chordal__offer_types(chordal__link *link); /* all of them */
+void chordal__offer_to_others(chordal__links *links, const chordal__link *except, const void *name, size_t name_len);
 
 #endif

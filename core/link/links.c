@@ -4,9 +4,10 @@
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     memset(links, 0, sizeof *links);
     links->runtime = runtime;
-    chordal__list *lists[] = {&links->all, &links->flush, &links->touched, &links->warm, &links->owing};
+    chordal__list *lists[] = {&links->all, &links->flush, &links->touched, &links->warm, &links->owing, &links->lost};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
     chordal__map_init(&links->routes, runtime->memory, runtime->seed);
+    chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
     runtime->links = links;
     return 0;
 }
@@ -14,7 +15,10 @@ int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
 void chordal__links_dispose(chordal__links *links) {
     if (!links->runtime) return;
     while (!chordal__list_empty(&links->all)) chordal__link_free(CHORDAL__ENTRY(links->all.next, chordal__link, node));
+    while (!chordal__list_empty(&links->lost))
+        chordal__provider_end(CHORDAL__ENTRY(links->lost.next, chordal__provider, node), false);
     chordal__map_dispose(&links->routes);
+    chordal__map_dispose(&links->sessions);
 }
 
 chordal__link *chordal__links_default(chordal__links *links) {
@@ -46,14 +50,7 @@ static void published(chordal__runtime *runtime) {
 }
 
 static void type_provided(chordal__runtime *runtime, const char *name, size_t name_len) {
-    chordal__links *links = runtime->links;
-    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
-        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
-        chordal__message offer = {.kind = CHORDAL__OFFER};
-        offer.texts[0].data = (const uint8_t *)name;
-        offer.texts[0].len = name_len;
-        if (link->state == CHORDAL_LINK_UP && link->flags & CHORDAL_LINK_OFFER) chordal__send(link, &offer, NULL);
-    }
+    chordal__offer_to_others(runtime->links, NULL, name, name_len);
 }
 
 const chordal__hooks chordal__links_hooks = {published, type_provided};

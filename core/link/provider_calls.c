@@ -28,36 +28,36 @@ static int read_arguments(chordal__provider *provider, const chordal__message *m
 }
 
 /* A call that cannot be run is answered in line with the others. */
-static void run(chordal__provider *provider, chordal__hold *hold, const chordal__message *message,
-                chordal__body *arguments) {
+static int run(chordal__provider *provider, chordal__hold *hold, const chordal__message *message,
+               chordal__body *arguments) {
     uint64_t slot = message->numbers[1], member = message->numbers[2];
     const chordal__members *members = hold->object->type->members;
     bool method = member < members->count && members->items[member].kind == CHORDAL_MEMBER_METHOD;
     chordal__invocation *invocation =
         chordal__invoke(&provider->caller, hold->object, method ? (uint32_t)member : 0, arguments);
-    if (!invocation) {
-        if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
-        return;
-    }
+    if (!invocation) return CHORDAL_E_NOMEM;
     invocation->slot = (uint32_t)slot;
     provider->slots[slot] = invocation;
     if (!method)
         chordal__invocation_fail(invocation, CHORDAL_E_NO_MEMBER, NULL, 0, NULL, 0);
     else if (hold->object->state == CHORDAL__OBJECT_RETIRED)
         chordal__invocation_fail(invocation, CHORDAL_E_RETIRED, NULL, 0, NULL, 0);
+    return 0;
 }
 
 int chordal__provider_call(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
     uint64_t number = message->numbers[0], slot = message->numbers[1];
     chordal__hold *hold = number < provider->holds_capacity ? provider->holds[number] : NULL;
-    if (!hold || !hold->bound) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a call on a hold that is not bound");
+    if (!hold || !hold->bound_at) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a call on a hold that is not bound");
     if (slot >= CHORDAL__SLOTS || provider->slots[slot])
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "the call's slot is not free");
     chordal__body *arguments;
     int code = read_arguments(provider, message, &arguments, error);
     if (code < 0) return code;
-    run(provider, hold, message, arguments);
+    code = run(provider, hold, message, arguments);
     chordal__body_unref(arguments);
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for the call");
+    provider->requests++;
     return 0;
 }
 
@@ -70,6 +70,8 @@ int chordal__provider_cancel(chordal__provider *provider, const chordal__message
 
 void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation) {
     chordal__provider *provider = CHORDAL__ENTRY(caller, chordal__provider, caller);
+    if (invocation->value) provider->outcome_bytes += invocation->value->len;
+    if (provider->outcome_bytes >= provider->runtime->settings.outcome_limit) chordal__caller_hold(caller, true);
     chordal__list_append(&provider->ready, &invocation->ready);
     chordal__provider_want_flush(provider);
 }
@@ -116,9 +118,8 @@ void chordal__provider_send_outcome(chordal__provider *provider, chordal__invoca
     else if (code < 0 && !link->broken)
         link->broken = code;
     if (invocation->reason.code) send_reason(provider, invocation, &bytes);
-    chordal__provider_count(provider, bytes);
+    chordal__window_count_outcome(&provider->window, invocation, bytes);
     provider->slots[invocation->slot] = NULL;
-    chordal__invocation_free(invocation);
 }
 
 void chordal__provider_end_calls(chordal__provider *provider) {
@@ -127,4 +128,6 @@ void chordal__provider_end_calls(chordal__provider *provider) {
         provider->slots[i] = NULL;
         if (invocation) chordal__invocation_orphan(invocation);
     }
+    chordal__invocation *kept;
+    while ((kept = chordal__window_ack_outcome(&provider->window)) != NULL) chordal__invocation_free(kept);
 }

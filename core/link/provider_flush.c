@@ -25,7 +25,8 @@ static int send_to_cut(chordal__provider *provider, chordal__message *message, i
 
 /* It fails when the cut is complete. */
 static void put_off(chordal__hold *hold) {
-    hold->too_large = hold->dead = true;
+    hold->too_large = true;
+    hold->dead = CHORDAL__FAILED;
     chordal__list_append(&hold->provider->waiting, &hold->waiting);
 }
 
@@ -44,6 +45,12 @@ static size_t gather(chordal__provider *provider, chordal__part *parts, chordal_
         chordal__hold_seen(hold);
     }
     return count;
+}
+
+static bool count_state(chordal__provider *provider, uint64_t bytes) {
+    if (chordal__window_count_state(&provider->window, provider->cut, bytes) == 0) return bytes != 0;
+    give_up(provider);
+    return false;
 }
 
 /* All that its holds missed, brought to the present cut; false when the link broke. */
@@ -67,9 +74,9 @@ static bool send_state(chordal__provider *provider) {
     if (code < 0) return false;
     provider->more_bytes += bytes;
     if (state.flags) return bytes != 0;
-    chordal__provider_count(provider, (size_t)provider->more_bytes);
+    bytes = (size_t)provider->more_bytes;
     provider->more_bytes = 0;
-    return bytes != 0;
+    return count_state(provider, bytes);
 }
 
 static bool send_all_state(chordal__provider *provider) {
@@ -80,7 +87,7 @@ static bool send_all_state(chordal__provider *provider) {
 
 static bool knows_type(const chordal__provider *provider, const chordal__type *type) {
     for (size_t i = 0; i < provider->told_len; i++)
-        if (provider->told[i] == type) return true;
+        if (provider->told[i].type == type) return true;
     return false;
 }
 
@@ -100,7 +107,7 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
     if (!out->body) return false;
     out->data = out->body->data;
     out->len = out->body->len;
-    provider->told[provider->told_len++] = type;
+    provider->told[provider->told_len++] = (chordal__told){type, provider->window.states_sent + 1};
     return true;
 }
 
@@ -121,10 +128,11 @@ static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
     if (code == CHORDAL_E_SIZE)
         chordal__hold_fail(hold, code, CHORDAL__WORDS("the object is larger than the peer takes"));
     if (code < 0) return code == CHORDAL_E_SIZE;
-    chordal__provider_count(provider, bytes);
     hold->bound = true;
     chordal__hold_seen(hold);
-    return bytes != 0;
+    bool counted = count_state(provider, bytes);
+    hold->bound_at = provider->window.states_sent;
+    return counted;
 }
 
 /* A hold that waits for its bound, or to be told that it fails. */

@@ -10,23 +10,12 @@ static const provider_function to_provider[CHORDAL__MESSAGE_END] = {
     [CHORDAL__CALL] = chordal__provider_call,   [CHORDAL__CANCEL] = chordal__provider_cancel,
 };
 
-static int opened(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    if (message->numbers[0] > 1) return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "opened in no known way");
-    if (message->numbers[0]) return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "nothing was to be resumed");
-    consumer->opened = true;
-    return 0;
-}
-
 static const consumer_function to_consumer[CHORDAL__MESSAGE_END] = {
-    [CHORDAL__OPENED] = opened,
-    [CHORDAL__BOUND] = chordal__consumer_bound,
-    [CHORDAL__MOVED] = chordal__consumer_moved,
-    [CHORDAL__FAILED] = chordal__consumer_failed,
-    [CHORDAL__RETIRED] = chordal__consumer_retired,
-    [CHORDAL__RELEASED] = chordal__consumer_released,
-    [CHORDAL__STATE] = chordal__consumer_state,
-    [CHORDAL__RESULT] = chordal__consumer_outcome,
-    [CHORDAL__ERROR] = chordal__consumer_outcome,
+    [CHORDAL__OPENED] = chordal__consumer_opened,     [CHORDAL__BACK] = chordal__consumer_back,
+    [CHORDAL__BOUND] = chordal__consumer_bound,       [CHORDAL__MOVED] = chordal__consumer_moved,
+    [CHORDAL__FAILED] = chordal__consumer_failed,     [CHORDAL__RETIRED] = chordal__consumer_retired,
+    [CHORDAL__RELEASED] = chordal__consumer_released, [CHORDAL__STATE] = chordal__consumer_state,
+    [CHORDAL__RESULT] = chordal__consumer_outcome,    [CHORDAL__ERROR] = chordal__consumer_outcome,
 };
 
 static int out_of_order(const chordal__message *message, chordal_error *error) {
@@ -82,36 +71,40 @@ static int open_origin(chordal__link *link, chordal__message *message, chordal_e
     return chordal__provider_open(link, message, error);
 }
 
-static int receive_ended(chordal__link *link, chordal__origin *origin) {
+/* Another end closed the session, or a host in the middle lost its way. */
+static int receive_ended(chordal__origin *origin, const chordal__message *message) {
     chordal__origin copy = *origin;
+    bool lost = message->kind == CHORDAL__LOST;
     switch (origin->role) {
-    case CHORDAL__ROLE_ENDED:
-        chordal__origin_confirmed(link, copy.number);
-        return 0;
     case CHORDAL__ROLE_PROVIDER:
-        chordal__send_simple(&copy, CHORDAL__ENDED, 0);
-        chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        chordal__send_ended(&copy, 0, NULL, 0);
+        if (lost)
+            chordal__provider_lost(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
+        else
+            chordal__provider_end(CHORDAL__ENTRY(origin, chordal__provider, origin), false);
         return 0;
     case CHORDAL__ROLE_FORWARD:
-        chordal__send_simple(&copy, CHORDAL__ENDED, 0);
-        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), false);
+        chordal__send_ended(&copy, 0, NULL, 0);
+        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
         return 0;
     default:
-        chordal__consumer_ended(CHORDAL__ENTRY(origin, chordal__consumer, origin));
+        chordal__consumer_ended(CHORDAL__ENTRY(origin, chordal__consumer, origin), message);
         return 0;
     }
 }
 
-/* A session begins with `opened`, and a cut that goes on is not left before its end. */
+/* A session begins with `opened` or `back`, and a cut that goes on is not left before its end. */
 static bool belongs(const chordal__consumer *consumer, uint8_t kind) {
     if (!to_consumer[kind]) return false;
-    if (consumer->opened == (kind == CHORDAL__OPENED)) return false;
+    if (consumer->opened == (kind == CHORDAL__OPENED || kind == CHORDAL__BACK)) return false;
     return !consumer->in_cut || kind == CHORDAL__STATE;
 }
 
 static int receive_of_consumer(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    bool tears = message->kind == CHORDAL__STATE || message->kind == CHORDAL__BOUND;
     int code = belongs(consumer, message->kind) ? to_consumer[message->kind](consumer, message, error)
                                                 : out_of_order(message, error);
+    if (code < 0 && tears) consumer->torn = true;
     if (code >= 0 || code == CHORDAL_E_NOMEM || !consumer->route.len) return code;
     chordal__consumer_fault(consumer);
     return 0;
@@ -121,11 +114,13 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     chordal__origin *origin = chordal__origin_get(link, message->origin);
     if (!origin)
         return message->kind == CHORDAL__ORIGIN ? open_origin(link, message, error) : out_of_order(message, error);
-    if (message->kind == CHORDAL__ENDED) {
-        if (origin->role != CHORDAL__ROLE_ENDED) return receive_ended(link, origin);
+    if (message->kind == CHORDAL__ENDED && origin->role == CHORDAL__ROLE_ENDED) {
         chordal__origin_confirmed(link, message->origin);
         return 0;
     }
+    bool lost = message->kind == CHORDAL__LOST && origin->role != CHORDAL__ROLE_CONSUMER;
+    if (origin->role != CHORDAL__ROLE_ENDED && (lost || message->kind == CHORDAL__ENDED))
+        return receive_ended(origin, message);
     if (message->kind == CHORDAL__ORIGIN) return out_of_order(message, error);
     switch (origin->role) {
     case CHORDAL__ROLE_ENDED:

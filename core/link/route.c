@@ -3,17 +3,32 @@
 
 /* ---- offers ---- */
 
-static void send_offer(chordal__link *link, const chordal__type *type) {
+void chordal__offer(chordal__link *link, const void *name, size_t name_len) {
     chordal__message offer = {.kind = CHORDAL__OFFER};
-    offer.texts[0].data = (const uint8_t *)type->name.data;
-    offer.texts[0].len = type->name.len;
+    offer.texts[0].data = name;
+    offer.texts[0].len = name_len;
     chordal__send(link, &offer, NULL);
 }
 
+/* What is provided here, and what others offered here: who asks is moved on to them. */
 void chordal__offer_types(chordal__link *link) {
-    size_t at = 0;
     chordal__type *type;
-    while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL) send_offer(link, type);
+    chordal__route *route;
+    size_t at = 0;
+    while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL)
+        chordal__offer(link, type->name.data, type->name.len);
+    at = 0;
+    while ((route = chordal__map_next(&link->links->routes, &at)) != NULL)
+        if (route->link != link) chordal__offer(link, route->type.data, route->type.len);
+}
+
+/* Only what is new goes on, so that hosts in a circle come to rest. */
+void chordal__offer_to_others(chordal__links *links, const chordal__link *except, const void *name, size_t name_len) {
+    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        if (link != except && link->state == CHORDAL_LINK_UP && link->flags & CHORDAL_LINK_OFFER)
+            chordal__offer(link, name, name_len);
+    }
 }
 
 static void free_route(chordal__memory *memory, chordal__route *route) {
@@ -49,6 +64,7 @@ int chordal__route_offer(chordal__link *link, const void *type, size_t type_len)
             free_route(memory, route);
             return code;
         }
+        chordal__offer_to_others(link->links, link, type, type_len);
     }
     lead_to(route, link);
     return 0;
@@ -77,15 +93,17 @@ void chordal__route_name(const chordal__link *link, char out[33]) {
     out[32] = 0;
 }
 
-static chordal__link *link_of_name(chordal__links *links, const void *name, size_t len) {
+/* A link by its peer's name, the one that is up before one that may come back. */
+static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, size_t len) {
     char own[33];
+    chordal__link *found = NULL;
     for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
-        if (link->state != CHORDAL_LINK_UP || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
+        if (link->state == CHORDAL_LINK_CLOSED || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
         chordal__route_name(link, own);
-        if (len == 32 && memcmp(own, name, 32) == 0) return link;
+        if (len == 32 && memcmp(own, name, 32) == 0 && (!found || link->state == CHORDAL_LINK_UP)) found = link;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- forwards ---- */
@@ -119,33 +137,48 @@ static void free_forward(chordal__forward *forward, bool ended_sent) {
     chordal__release(memory, forward, sizeof *forward);
 }
 
-/* A session that cannot go on ends at once. */
-static int refuse_session(chordal__link *link, uint64_t number, chordal_error *error) {
+/* A session that cannot go on ends at once; `code` says whether it may later. */
+static int refuse_session(chordal__link *link, uint64_t number, int refusal, chordal_error *error) {
     chordal__origin gone = {link, 0, 0};
     int code = chordal__origin_enter(link, &gone, number);
     if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
-    chordal__send_simple(&gone, CHORDAL__ENDED, 0);
+    chordal__send_ended(&gone, refusal, NULL, 0);
     chordal__origin_leave(&gone, true);
     return 0;
 }
 
+/* The first word of a route is taken off, the rest is for the next host. */
+static chordal__link *next_link(chordal__link *link, chordal__message *message, int *out_refusal) {
+    const uint8_t *route = message->texts[0].data;
+    size_t len = message->texts[0].len, word = 0;
+    while (word < len && route[word] != '/') word++;
+    chordal__link *behind = link_of_name(link->links, route, word);
+    bool json = message->numbers[1] == CHORDAL__ENCODING_JSON;
+    *out_refusal = CHORDAL_E_NO_ROUTE;
+    if (!behind || behind == link) return NULL;
+    if (behind->state != CHORDAL_LINK_UP) *out_refusal = CHORDAL_E_LOST;
+    if (behind->state != CHORDAL_LINK_UP || (behind->codec_kind != CHORDAL_CODEC_BINARY && !json)) return NULL;
+    if (word < len) word++;
+    message->texts[0].data += word;
+    message->texts[0].len -= word;
+    return behind;
+}
+
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error) {
-    chordal__link *behind = link_of_name(link->links, message->texts[0].data, message->texts[0].len);
-    int code;
-    bool passes = behind && behind != link &&
-                  (behind->codec_kind == CHORDAL_CODEC_BINARY || message->numbers[1] == CHORDAL__ENCODING_JSON);
-    if (!passes) return refuse_session(link, message->origin, error);
+    int code, refusal;
+    chordal__link *behind = next_link(link, message, &refusal);
+    if (!behind) return refuse_session(link, message->origin, refusal, error);
     chordal__forward *near = new_forward(link, message->origin, &code);
     if (!near) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__forward *far = new_forward(behind, chordal__origin_free_number(behind), &code);
     if (!far) {
         free_forward(near, false);
-        if (code != CHORDAL_E_NOMEM) return refuse_session(link, message->origin, error);
+        if (code != CHORDAL_E_NOMEM) return refuse_session(link, message->origin, CHORDAL_E_LOST, error);
         return chordal__fail(error, code, 0, "no room for a session behind");
     }
     near->other = far;
     far->other = near;
-    message->texts[0].len = 0;
+    far->to_provider = true;
     message->numbers[0] = far->origin.number;
     return pass_on(far, message, error);
 }
@@ -154,9 +187,28 @@ int chordal__forward_message(chordal__forward *forward, chordal__message *messag
     return pass_on(forward->other, message, error);
 }
 
-void chordal__forward_end(chordal__forward *forward, bool ended_sent) {
-    chordal__forward *other = forward->other;
-    chordal__send_simple(&other->origin, CHORDAL__ENDED, 0);
-    free_forward(other, true);
-    free_forward(forward, ended_sent);
+static void drop(chordal__forward *forward) {
+    free_forward(forward->other, true);
+    free_forward(forward, false);
+}
+
+void chordal__forward_end(chordal__forward *forward, const chordal__message *message) {
+    chordal__message end = *message;
+    end.origin = forward->other->origin.number;
+    chordal__send(forward->other->origin.link, &end, NULL);
+    drop(forward);
+}
+
+void chordal__forward_cut(chordal__forward *forward, bool returns) {
+    chordal__origin *other = &forward->other->origin;
+    if (forward->to_provider) {
+        bool dials = forward->origin.link->flags & CHORDAL_LINK_CONNECT;
+        chordal__send_ended(other, returns && dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE, NULL, 0);
+    } else if (returns) {
+        chordal__message lost = {.kind = CHORDAL__LOST, .origin = other->number};
+        chordal__send(other->link, &lost, NULL);
+    } else {
+        chordal__send_ended(other, 0, NULL, 0);
+    }
+    drop(forward);
 }

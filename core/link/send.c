@@ -40,6 +40,16 @@ void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number
     chordal__send(origin->link, &message, NULL);
 }
 
+void chordal__send_ended(chordal__origin *origin, int code, const char *reason, size_t reason_len) {
+    const char *name = code ? chordal_error_name(code) : "";
+    chordal__message message = {.kind = CHORDAL__ENDED, .origin = origin->number};
+    message.texts[0].data = (const uint8_t *)name;
+    message.texts[0].len = strlen(name);
+    message.texts[1].data = (const uint8_t *)reason;
+    message.texts[1].len = reason_len;
+    chordal__send(origin->link, &message, NULL);
+}
+
 void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                         const char *text, size_t text_len) {
     chordal__message message = {.kind = kind, .origin = origin->number, .numbers = {number}};

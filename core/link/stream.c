@@ -1,13 +1,15 @@
 /* stream.c: the changes of one exposed object, each encoded once for all that hold it.
  *
- * While a batch is published its ops are at hand (`current`) and those that have room are served from them. Only when
- * some hold lags are the ops copied into the log, from which what it missed is folded when its window opens; beyond the
- * log's bounds it gets whole values. */
+ * While a batch is published its ops are at hand (`current`) and those that have room are served from them. Then they
+ * go into the log (stream_log.c), from which what a reader missed is folded when its window opens or its session is
+ * back; beyond the log's bounds it gets whole values. */
 #include "link/link.h"
+
+#define WHOLE_WEIGHT 4096 /* a change below this is never compared with the values */
 
 /* ---- life ---- */
 
-static void on_batch(chordal__observer *observer, uint64_t commit, const chordal__ops *ops);
+static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops *ops);
 static void on_state(chordal__observer *observer);
 static const chordal__observer_functions stream_observer = {on_batch, on_state};
 
@@ -33,18 +35,11 @@ chordal__stream *chordal__stream_of(chordal__object *object) {
     return stream;
 }
 
-static void clear_log(chordal__stream *stream) {
-    for (size_t i = 0; i < stream->log_len; i++) chordal__ops_dispose(&stream->log[i].ops);
-    stream->log_len = 0;
-    stream->log_weight = 0;
-    stream->log_from = stream->last;
-}
-
 void chordal__stream_release(chordal__stream *stream) {
     chordal__object *object = stream->object;
     chordal__memory *memory = object->runtime->memory;
     if (!chordal__list_empty(&stream->holds)) return;
-    clear_log(stream);
+    chordal__stream_clear_log(stream);
     chordal__release(memory, stream->log, stream->log_capacity * sizeof *stream->log);
     for (int e = 0; e < 2; e++)
         for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++) chordal__body_unref(stream->changes[e][i].body);
@@ -60,10 +55,11 @@ void chordal__stream_release(chordal__stream *stream) {
 
 /* ---- what happens to the object ---- */
 
-static void on_batch(chordal__observer *observer, uint64_t commit, const chordal__ops *ops) {
+static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops *ops) {
     chordal__stream *stream = CHORDAL__ENTRY(observer, chordal__stream, observer);
     /* Without memory no path is defined at this commit: all that is sent stays right, only longer. */
     (void)chordal__dictionary_note(&stream->dictionary, ops, commit);
+    stream->before_current = stream->last;
     stream->last = commit;
     stream->current = ops;
     if (stream->touched.next == &stream->touched)
@@ -76,103 +72,6 @@ static void on_state(chordal__observer *observer) {
     chordal__stream *stream = CHORDAL__ENTRY(observer, chordal__stream, observer);
     for (chordal__list *node = stream->holds.next; node != &stream->holds; node = node->next)
         chordal__hold_state(CHORDAL__ENTRY(node, chordal__hold, stream_node));
-}
-
-static int log_current(chordal__stream *stream) {
-    chordal__memory *memory = stream->object->runtime->memory;
-    void *log = stream->log;
-    if (chordal__grow(memory, &log, sizeof *stream->log, &stream->log_capacity, stream->log_len + 1,
-                      CHORDAL__STREAM_LOG_COUNT) < 0)
-        return CHORDAL_E_LIMIT;
-    stream->log = log;
-    chordal__logged *entry = &stream->log[stream->log_len];
-    entry->commit = stream->last;
-    chordal__ops_init(&entry->ops, memory);
-    if (chordal__ops_append(&entry->ops, stream->current) < 0) {
-        chordal__ops_dispose(&entry->ops);
-        return CHORDAL_E_NOMEM;
-    }
-    stream->log_len++;
-    stream->log_weight += entry->ops.weight;
-    return 0;
-}
-
-/* ---- the log's bounds: what no reader tells apart becomes one entry; beyond that the oldest goes ---- */
-
-static size_t entries_seen(const chordal__stream *stream, uint64_t seen) {
-    size_t low = 0, high = stream->log_len;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (stream->log[middle].commit <= seen)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* borders[i]: some reader has seen entry i - 1 and not entry i. */
-static void find_borders(const chordal__stream *stream, bool *borders) {
-    memset(borders, 0, CHORDAL__STREAM_LOG_COUNT + 1);
-    for (const chordal__list *node = stream->holds.next; node != &stream->holds; node = node->next) {
-        const chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
-        if (chordal__hold_lags(hold)) borders[entries_seen(stream, hold->seen)] = true;
-    }
-}
-
-static int merge_entries(chordal__stream *stream) {
-    bool borders[CHORDAL__STREAM_LOG_COUNT + 1];
-    size_t kept = 0;
-    find_borders(stream, borders);
-    for (size_t i = 1; i < stream->log_len; i++) {
-        chordal__logged *entry = &stream->log[i];
-        if (borders[i]) {
-            stream->log[++kept] = *entry;
-            continue;
-        }
-        if (chordal__fold(&stream->log[kept].ops, &entry->ops) < 0) {
-            while (i < stream->log_len) stream->log[++kept] = stream->log[i++];
-            stream->log_len = kept + 1;
-            return CHORDAL_E_NOMEM;
-        }
-        stream->log[kept].commit = entry->commit;
-        chordal__ops_dispose(&entry->ops);
-        stream->object->runtime->counters.folds++;
-    }
-    stream->log_len = kept + 1;
-    return 0;
-}
-
-static void drop_oldest(chordal__stream *stream, size_t count) {
-    for (size_t i = 0; i < count; i++) chordal__ops_dispose(&stream->log[i].ops);
-    stream->log_from = stream->log[count - 1].commit;
-    stream->log_len -= count;
-    memmove(stream->log, stream->log + count, stream->log_len * sizeof *stream->log);
-}
-
-static uint64_t weigh_log(chordal__stream *stream) {
-    uint64_t weight = 0;
-    for (size_t i = 0; i < stream->log_len; i++) weight += stream->log[i].ops.weight;
-    return weight;
-}
-
-static int shorten_log(chordal__stream *stream) {
-    if (merge_entries(stream) < 0) return CHORDAL_E_NOMEM;
-    if (stream->log_len > CHORDAL__STREAM_BORDERS) drop_oldest(stream, stream->log_len - CHORDAL__STREAM_BORDERS);
-    while ((stream->log_weight = weigh_log(stream)) > CHORDAL__STREAM_LOG_WEIGHT) drop_oldest(stream, 1);
-    return 0;
-}
-
-static bool log_is_full(const chordal__stream *stream) {
-    return stream->log_len == CHORDAL__STREAM_LOG_COUNT || stream->log_weight > CHORDAL__STREAM_LOG_WEIGHT;
-}
-
-void chordal__stream_published(chordal__stream *stream) {
-    if (!stream->current) return;
-    bool kept = stream->lagging && log_current(stream) == 0;
-    if (kept && log_is_full(stream)) kept = shorten_log(stream) == 0;
-    if (!kept) clear_log(stream);
-    stream->current = NULL;
 }
 
 /* ---- encoding ---- */
@@ -210,41 +109,37 @@ static int whole_values(chordal__stream *stream, chordal__ops *ops) {
     return code;
 }
 
-static int fold_log(chordal__stream *stream, uint64_t from, chordal__ops *ops) {
-    chordal__runtime *runtime = stream->object->runtime;
-    int code = 0;
-    for (size_t i = 0; i < stream->log_len && code == 0; i++) {
-        if (stream->log[i].commit <= from) continue;
-        code = chordal__fold(ops, &stream->log[i].ops);
-        runtime->counters.folds++;
-    }
-    if (code == 0 && stream->current) code = chordal__fold(ops, stream->current);
-    return code;
+/* A change that weighs more than what it changes is sent as whole values. */
+static bool outweighs(const chordal__stream *stream, const chordal__ops *ops) {
+    const chordal__members *members = stream->object->type->members;
+    uint64_t weight = 0;
+    if (ops->weight < WHOLE_WEIGHT) return false;
+    for (uint32_t i = 0; i < members->count && weight < ops->weight; i++)
+        if (stream->object->slots[i].head) weight += chordal__node_weigh(stream->object->slots[i].head, ops->weight);
+    return weight < ops->weight;
 }
 
 static chordal__body *encode_fold(chordal__stream *stream, uint8_t encoding, uint64_t from) {
     chordal__ops ops;
     chordal__ops_init(&ops, stream->object->runtime->memory);
-    int code = from < stream->log_from ? whole_values(stream, &ops) : fold_log(stream, from, &ops);
+    bool whole = !chordal__stream_has(stream, from);
+    int code = whole ? 0 : chordal__stream_fold(stream, from, &ops);
+    if (code == 0 && !whole && outweighs(stream, &ops)) {
+        chordal__ops_clear(&ops);
+        whole = true;
+    }
+    if (code == 0 && whole) code = whole_values(stream, &ops);
     chordal__body *body = code < 0 ? NULL : encode(stream, encoding, from, &ops);
     chordal__ops_dispose(&ops);
     return body;
 }
 
-/* The newest change that a reader at `from` has seen: readers between two changes share what comes next. */
-static uint64_t round_down(const chordal__stream *stream, uint64_t from) {
-    uint64_t seen = stream->log_from;
-    if (from < seen) return from;
-    for (size_t i = 0; i < stream->log_len && stream->log[i].commit <= from; i++) seen = stream->log[i].commit;
-    return seen;
-}
-
 chordal__body *chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from) {
     chordal__encoded *made = stream->changes[encoding - 1];
-    from = round_down(stream, from);
+    from = chordal__stream_border(stream, from);
     for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++)
         if (made[i].body && made[i].from == from && made[i].to == stream->last) return made[i].body;
-    bool only_current = stream->current && from >= stream->log_from && !stream->log_len;
+    bool only_current = stream->current && from >= stream->before_current;
     chordal__body *body =
         only_current ? encode(stream, encoding, from, stream->current) : encode_fold(stream, encoding, from);
     if (!body) return NULL;

@@ -45,7 +45,7 @@ void chordal__commit_free(chordal__commit *commit) {
 
 /* ---- the way through ---- */
 
-static void tell_observers(chordal__list *observers, uint64_t number, const chordal__ops *ops) {
+static void tell_observers(chordal__list *observers, uint64_t number, chordal__ops *ops) {
     chordal__list *node = observers->next;
     while (node != observers) {
         chordal__observer *observer = CHORDAL__ENTRY(node, chordal__observer, node);

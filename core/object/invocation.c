@@ -7,8 +7,17 @@ void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, ui
     caller->origin = origin;
     caller->settled = settled;
     caller->burst = 0;
+    caller->held = false;
     chordal__list_init(&caller->waiting);
     chordal__event_init(&caller->event, CHORDAL__TELL_CALLS);
+}
+
+void chordal__caller_hold(chordal__caller *caller, bool held) {
+    caller->held = held;
+    if (held)
+        chordal__untell(&caller->event);
+    else if (!chordal__list_empty(&caller->waiting))
+        chordal__tell(caller->runtime, &caller->event);
 }
 
 chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
@@ -32,7 +41,7 @@ chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *o
     chordal__list_append(&caller->waiting, &invocation->node);
     chordal__list_append(&object->invocations, &invocation->object_node);
     chordal__object_pin(object);
-    chordal__tell(runtime, &caller->event);
+    if (!caller->held) chordal__tell(runtime, &caller->event);
     return invocation;
 }
 

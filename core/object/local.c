@@ -79,7 +79,7 @@ static void blocked(chordal__reference *reference, int change) {
 
 static const chordal__source_functions local_source = {release, send, cancel, forget, retry, reset, blocked};
 
-static void on_batch(chordal__observer *observer, uint64_t commit, const chordal__ops *ops) {
+static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops *ops) {
     chordal__reference_changed(CHORDAL__ENTRY(observer, local_hold, observer)->reference, commit, ops);
 }
 

@@ -52,7 +52,7 @@ enum {
 };
 
 /* Deadlines, by what they lie in. */
-enum { CHORDAL__DUE_CALL = 1, CHORDAL__DUE_COMPUTE, CHORDAL__DUE_LINK, CHORDAL__DUE_SESSION };
+enum { CHORDAL__DUE_CALL = 1, CHORDAL__DUE_COMPUTE, CHORDAL__DUE_LINK, CHORDAL__DUE_CONSUMER, CHORDAL__DUE_PROVIDER };
 
 /* Bytes of a name or of words that cross a link. */
 #define CHORDAL__TEXT_LIMIT 65536
@@ -86,7 +86,10 @@ void chordal__reason_clear(chordal__memory *memory, chordal__reason *reason);
 typedef struct chordal__settings {
     chordal__limits limits; /* of values */
     uint32_t call_limit, window_messages, window_bytes, parked_limit, queue_limit, dictionary_limit;
+    uint32_t outcome_limit, lost_limit;
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
+    chordal_time session_lapse, stall_timeout;
+    uint64_t name_high, name_low;
     int (*entropy)(void *context, uint8_t *out, size_t len);
     void *entropy_context;
 } chordal__settings;
@@ -105,7 +108,7 @@ struct chordal__runtime {
     chordal_time now;
     chordal_counters counters;
     uint64_t seed[2];
-    uint8_t run[16];
+    uint8_t name[16], run[16];
     chordal__list events;                                     /* to be told */
     chordal__list urgent;                                     /* to be told before and while a batch settles */
     chordal__map types;                                       /* by name */
@@ -204,8 +207,9 @@ void chordal__type_free(chordal__type *type);
  * that it lost track. */
 typedef struct chordal__observer chordal__observer;
 typedef struct chordal__observer_functions {
-    /* One batch: what changed in this object, as ops over all its members. */
-    void (*batch)(chordal__observer *observer, uint64_t commit, const chordal__ops *ops);
+    /* One batch: what changed in this object, as ops over all its members. When it is published an observer may take
+     * them away and leave none. */
+    void (*batch)(chordal__observer *observer, uint64_t commit, chordal__ops *ops);
     /* The object went live, failed or retired. It may detach the observer. */
     void (*state)(chordal__observer *observer);
 } chordal__observer_functions;
@@ -356,6 +360,7 @@ typedef struct chordal__caller {
     uint64_t origin; /* told with the calls */
     chordal__list waiting;
     uint32_t burst;       /* handed out in a row */
+    bool held;            /* no call of it starts at present */
     chordal__event event; /* CALLS */
     /* An outcome is there and every commit of the call is through. */
     void (*settled)(struct chordal__caller *caller, chordal__invocation *invocation);
@@ -375,13 +380,15 @@ struct chordal__invocation {
     chordal__body *arguments; /* packed array */
     chordal__event cancel;
     chordal__call *call;    /* a local call: who waits */
-    chordal__list ready;    /* the session's outcomes that wait for the window */
+    chordal__list ready;    /* the session's outcomes that wait for the window, or for their ack */
+    uint32_t sent_bytes;    /* under way */
     chordal__reason reason; /* the outcome: code 0 with a value */
     chordal__body *value;   /* packed, or raw bytes */
     bool raw;
 };
 void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, uint64_t origin,
                           void (*settled)(chordal__caller *, chordal__invocation *));
+void chordal__caller_hold(chordal__caller *caller, bool held);
 /* Start a call; TAKES nothing, refs arguments. NULL: no memory. */
 chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
                                      chordal__body *arguments);

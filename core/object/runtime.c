@@ -1,6 +1,14 @@
 /* runtime.c: what all rooms above share: ids, deadlines, the queues of what is to be told. */
 #include "object/object.h"
 
+/* Big end first; a host without a name of its own is named by its run. */
+static void set_name(chordal__runtime *runtime, const chordal__settings *settings) {
+    uint64_t halves[2] = {settings->name_high, settings->name_low};
+    memcpy(runtime->name, runtime->run, sizeof runtime->name);
+    for (int i = 0; i < 16 && (halves[0] || halves[1]); i++)
+        runtime->name[i] = (uint8_t)(halves[i / 8] >> (56 - i % 8 * 8));
+}
+
 int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, const chordal__settings *settings,
                           const chordal__hooks *hooks) {
     uint8_t random[32];
@@ -9,6 +17,7 @@ int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, co
     runtime->settings = *settings;
     runtime->hooks = hooks;
     memcpy(runtime->run, random, sizeof runtime->run);
+    set_name(runtime, settings);
     memcpy(runtime->seed, random + sizeof runtime->run, sizeof runtime->seed);
     chordal__heap_init(&runtime->deadlines, memory);
     chordal__map_init(&runtime->types, memory, runtime->seed);

@@ -211,7 +211,7 @@ chordal__watch *chordal__watch_kept(chordal__reference *reference) {
     return watch;
 }
 
-static void on_batch(chordal__observer *observer, uint64_t commit, const chordal__ops *ops) {
+static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops *ops) {
     chordal__watch_changed(CHORDAL__ENTRY(observer, chordal__watch, observer), commit, ops);
 }
 

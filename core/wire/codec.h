@@ -19,7 +19,7 @@ uint8_t chordal__message_kind_of(const uint8_t *word, size_t len); /* 0: unknown
 /* What a kind allows. */
 bool chordal__message_allows_flags(uint8_t kind, uint8_t flags);
 bool chordal__message_allows_origin(uint8_t kind, uint64_t origin);
-bool chordal__message_of_link(uint8_t kind); /* about the link itself: it has origin 0, which is never named */
+bool chordal__message_of_link(uint8_t kind);       /* about the link itself: it has origin 0, which is never named */
 bool chordal__message_allows_absent(uint8_t kind); /* parts */
 bool chordal__message_allows_raw(uint8_t kind);
 /* All parts of a message in order. */

@@ -36,6 +36,12 @@ static const option_field host_options_fields[] = {
     {"ping_timeout", offsetof(chordal_host_options, ping_timeout), OPTION_TIME},
     {"backoff_first", offsetof(chordal_host_options, backoff_first), OPTION_TIME},
     {"backoff_limit", offsetof(chordal_host_options, backoff_limit), OPTION_TIME},
+    {"session_lapse", offsetof(chordal_host_options, session_lapse), OPTION_TIME},
+    {"stall_timeout", offsetof(chordal_host_options, stall_timeout), OPTION_TIME},
+    {"outcome_limit", offsetof(chordal_host_options, outcome_limit), OPTION_U32},
+    {"lost_limit", offsetof(chordal_host_options, lost_limit), OPTION_U32},
+    {"name_high", offsetof(chordal_host_options, name_high), OPTION_U64},
+    {"name_low", offsetof(chordal_host_options, name_low), OPTION_U64},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -45,6 +51,7 @@ static napi_value give_counters(frame *call, const chordal_counters *from) {
         !give_field(call, object, "live_ids", give_u64(call, from->live_ids)) ||
         !give_field(call, object, "live_objects", give_u64(call, from->live_objects)) ||
         !give_field(call, object, "live_sessions", give_u64(call, from->live_sessions)) ||
+        !give_field(call, object, "live_lost", give_u64(call, from->live_lost)) ||
         !give_field(call, object, "allocations", give_u64(call, from->allocations)) ||
         !give_field(call, object, "entries", give_u64(call, from->entries)) ||
         !give_field(call, object, "commits", give_u64(call, from->commits)) ||
@@ -63,7 +70,8 @@ static napi_value give_counters(frame *call, const chordal_counters *from) {
         !give_field(call, object, "bytes_copied_out", give_u64(call, from->bytes_copied_out)) ||
         !give_field(call, object, "calls_run", give_u64(call, from->calls_run)) ||
         !give_field(call, object, "windows_full", give_u64(call, from->windows_full)) ||
-        !give_field(call, object, "reconnects", give_u64(call, from->reconnects)))
+        !give_field(call, object, "reconnects", give_u64(call, from->reconnects)) ||
+        !give_field(call, object, "sessions_back", give_u64(call, from->sessions_back)))
         return NULL;
     return object;
 }

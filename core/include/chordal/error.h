@@ -40,6 +40,9 @@
     X(REFUSED, -45, "the peer does not admit this")                                                                    \
     X(LOST, -46, "the transport was lost")                                                                             \
     X(BYE, -47, "the peer closed the link")                                                                            \
+    X(STALLED, -48, "the reader took nothing for too long")                                                            \
+    X(REPLACED, -49, "the session goes on over another link")                                                          \
+    X(NO_ROUTE, -50, "the host in the middle knows no such route")                                                     \
     X(NO_TYPE, -60, "no such type here")                                                                               \
     X(NO_MEMBER, -61, "the type has no such member")                                                                   \
     X(TYPE_VERSION, -62, "the type has another version")                                                               \
@@ -49,6 +52,7 @@
     X(RELEASED, -66, "the reference was released")                                                                     \
     X(CONFLICT, -67, "what the transaction read has changed since")                                                    \
     X(DOWN, -68, "the link is down and this cannot wait")                                                              \
+    X(DENIED, -69, "not allowed with this authority")                                                                  \
     X(CANCELLED, -80, "cancelled by the caller")                                                                       \
     X(DEADLINE, -81, "the deadline passed before an outcome")                                                          \
     X(OUTCOME_UNKNOWN, -82, "the call was sent and its outcome is not known")                                          \

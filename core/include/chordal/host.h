@@ -35,6 +35,13 @@ typedef struct chordal_host_options {
     chordal_time ping_timeout;      /* no byte after a ping; default 10000 ms */
     chordal_time backoff_first; /* first wait before dialling again; default 250 ms, doubled each time, with jitter */
     chordal_time backoff_limit; /* default 15000 ms */
+    chordal_time session_lapse; /* how long a lost session is kept for its consumer to come back; default 60000 ms */
+    chordal_time stall_timeout; /* a full window without an ack, after which the session is lost; default 120000 ms */
+    uint32_t outcome_limit;     /* bytes of outcomes of one session that are kept until they are acknowledged: beyond it
+                                 * no further call of it starts; default 4 MiB */
+    uint32_t lost_limit;        /* lost sessions that are kept, the oldest lapses first; default 10000 */
+    uint64_t name_high, name_low; /* the host's lasting name, 128 bits that no other host has: routes through it and
+                                   * to it are found again after a restart. 0: its run's */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
@@ -80,6 +87,7 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(live_ids)    /* ids in use, of any kind */                                                                   \
     COUNT(live_objects)                                                                                                \
     COUNT(live_sessions) /* both as provider and as consumer */                                                        \
+    COUNT(live_lost)     /* of these: lost, and may come back */                                                       \
     COUNT(allocations)                                                                                                 \
     COUNT(entries) /* calls into the host */                                                                           \
     COUNT(commits)                                                                                                     \
@@ -98,7 +106,8 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(bytes_copied_out) /* copied for an edge that cannot send scattered pieces */                                 \
     COUNT(calls_run)                                                                                                   \
     COUNT(windows_full) /* times a session had to wait for its reader */                                               \
-    COUNT(reconnects)
+    COUNT(reconnects)                                                                                                  \
+    COUNT(sessions_back) /* sessions that came back after a drop, at the provider */
 
 #define CHORDAL_COUNTER_FIELD(name) uint64_t name;
 typedef struct chordal_counters {

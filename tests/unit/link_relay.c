@@ -1,0 +1,224 @@
+/* link_relay.c: sessions through hosts in the middle, up to four hops, when a link on the way breaks or a host there is
+ * restarted. */
+#include "hosts.h"
+
+#define HOSTS_MAX 6
+static struct node {
+    test_host h;
+    chordal_id up, down; /* links to the host before and behind */
+} nodes[HOSTS_MAX];
+static int count;
+
+/* Those in the middle have names that outlast a restart. */
+static void open_host(int i) {
+    test_host_open(&nodes[i].h,
+                   (chordal_host_options){.ping_interval = CHORDAL_NEVER, .name_high = 7, .name_low = (uint64_t)i});
+}
+
+static void connect_pair(int i) {
+    struct node *near = &nodes[i], *far = &nodes[i + 1];
+    CHECK_INT(chordal_link_up(near->h.host, near->down, CHORDAL_CODEC_BINARY, near->h.now, NULL), 0);
+    CHECK_INT(chordal_link_up(far->h.host, far->up, CHORDAL_CODEC_BINARY, far->h.now, NULL), 0);
+}
+
+/* near dials far for its calls, far offers what is behind it. */
+static void open_link(int i) {
+    struct node *near = &nodes[i], *far = &nodes[i + 1];
+    uint32_t down = CHORDAL_LINK_CONNECT | (i ? CHORDAL_LINK_ROUTE_OFFERS : 0);
+    CHECK_INT(chordal_link_open(near->h.host, down, &near->down, NULL), 0);
+    CHECK_INT(chordal_link_open(far->h.host, CHORDAL_LINK_OFFER, &far->up, NULL), 0);
+    connect_pair(i);
+}
+
+static void turn(void) {
+    size_t frames, moved;
+    do {
+        moved = 0;
+        for (int i = 0; i + 1 < count; i++) {
+            struct node *near = &nodes[i], *far = &nodes[i + 1];
+            if (near->down && far->up) {
+                int code = chordal_link_carry(near->h.host, near->down, far->h.host, far->up, near->h.now, &frames, NULL);
+                moved += code == 0 ? frames : 0;
+            }
+            moved += test_poll(&near->h) + test_poll(&far->h);
+        }
+    } while (moved);
+}
+
+static void pass(chordal_time span) {
+    for (int i = 0; i < count; i++) nodes[i].h.now += span;
+    turn();
+}
+
+static chordal_id reference, object;
+
+static void open_chain(int hops) {
+    count = hops + 2;
+    for (int i = 0; i < count; i++) {
+        open_host(i);
+        nodes[i].up = nodes[i].down = 0;
+    }
+    provide(&nodes[count - 1].h, NOTES);
+    for (int i = count - 2; i >= 0; i--) {
+        open_link(i);
+        turn();
+    }
+    reference = get(&nodes[0].h, "notes", NOTES_PARAMS);
+    turn();
+    CHECK_INT(chordal_reference_state(nodes[0].h.host, reference), CHORDAL_REFERENCE_LIVE);
+    host_event *e = last_event(&nodes[count - 1].h, CHORDAL_EVENT_OBJECT);
+    object = e ? e->as.object.object : 0;
+}
+
+static void close_chain(void) {
+    chordal_release(nodes[0].h.host, reference);
+    turn();
+    CHECK_INT(test_counters(&nodes[count - 1].h).live_objects, 0);
+    for (int i = 0; i < count; i++) {
+        if (nodes[i].up) chordal_release(nodes[i].h.host, nodes[i].up);
+        if (nodes[i].down) chordal_release(nodes[i].h.host, nodes[i].down);
+        test_host_close(&nodes[i].h);
+    }
+}
+
+static void cut(int i) {
+    struct node *near = &nodes[i], *far = &nodes[i + 1];
+    CHECK_INT(chordal_link_down(near->h.host, near->down, near->h.now, NULL), 0);
+    CHECK_INT(chordal_link_down(far->h.host, far->up, far->h.now, NULL), 0);
+    chordal_release(far->h.host, far->up);
+    far->up = 0;
+    turn();
+}
+
+static void mend(int i) {
+    struct node *near = &nodes[i], *far = &nodes[i + 1];
+    CHECK_INT(chordal_link_open(far->h.host, CHORDAL_LINK_OFFER, &far->up, NULL), 0);
+    CHECK_INT(chordal_link_retry(near->h.host, near->down, near->h.now, NULL), 0);
+    test_poll(&near->h);
+    connect_pair(i);
+    turn();
+}
+
+static test_host *consumer(void) {
+    return &nodes[0].h;
+}
+static test_host *provider(void) {
+    return &nodes[count - 1].h;
+}
+
+/* One to four hops behave as none; nothing is parsed on the way but the params of the hold that is moved on. */
+TEST(hops_behave_as_one) {
+    for (int hops = 1; hops <= 4; hops++) {
+        open_chain(hops);
+        for (int i = 0; i < 20; i++) {
+            append_text(provider(), object, NOTES_LIST, "/text", "tok ");
+            turn();
+        }
+        CHECK_INT(strlen(value_of(consumer(), reference, NOTES_LIST)), strlen("{\"entries\":[],\"text\":\"\"}") + 80);
+        chordal_id made = call(consumer(), reference, "add", "[1]");
+        turn();
+        CHECK_INT(answer(provider(), last_event(provider(), CHORDAL_EVENT_CALL)->as.call.call, "2"), 0);
+        turn();
+        CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.call, made);
+        for (int i = 1; i <= hops; i++) {
+            CHECK_INT(test_counters(&nodes[i].h).parts_parsed, 1);
+            CHECK_INT(test_counters(&nodes[i].h).changes_encoded, 0);
+            CHECK_INT(test_counters(&nodes[i].h).live_objects, 0);
+        }
+        close_chain();
+    }
+}
+
+/* Whichever link breaks: what happened meanwhile arrives once, calls run once. */
+TEST(any_link_may_break) {
+    for (int hops = 1; hops <= 3; hops++) {
+        for (int broken = 0; broken <= hops; broken++) {
+            open_chain(hops);
+            append_text(provider(), object, NOTES_LIST, "/text", "before ");
+            turn();
+            chordal_id made = call(consumer(), reference, "add", "[1]");
+            turn();
+            cut(broken);
+            CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_DOWN);
+            CHECK_INT(test_counters(provider()).live_lost, 1);
+            append_text(provider(), object, NOTES_LIST, "/text", "meanwhile");
+            CHECK_INT(answer(provider(), last_event(provider(), CHORDAL_EVENT_CALL)->as.call.call, "2"), 0);
+            turn();
+            uint64_t snapshots = test_counters(provider()).snapshots_encoded;
+            mend(broken);
+            pass(5000);
+            if (chordal_reference_state(consumer()->host, reference) != CHORDAL_REFERENCE_LIVE)
+                CHECK_FAIL("%d hops, link %d broken: not live", hops, broken);
+            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST),
+                       "{\"entries\":[],\"text\":\"before meanwhile\"}");
+            CHECK_INT(test_counters(provider()).snapshots_encoded, snapshots);
+            CHECK_INT(test_counters(provider()).sessions_back, 1);
+            CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.call, made);
+            CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.code, 0);
+            CHECK_INT(count_events(provider(), CHORDAL_EVENT_CALL), 1);
+            close_chain();
+        }
+    }
+}
+
+/* A host in the middle keeps nothing of a session: killed and started anew it serves it on. */
+TEST(a_relay_is_restarted) {
+    for (int hops = 1; hops <= 3; hops++) {
+        for (int killed = 1; killed <= hops; killed++) {
+            open_chain(hops);
+            append_text(provider(), object, NOTES_LIST, "/text", "before ");
+            chordal_id made = call(consumer(), reference, "add", "[1]");
+            turn();
+            struct node *relay = &nodes[killed], *near = &nodes[killed - 1], *far = &nodes[killed + 1];
+            CHECK_INT(chordal_link_down(near->h.host, near->down, 0, NULL), 0);
+            CHECK_INT(chordal_link_down(far->h.host, far->up, 0, NULL), 0);
+            chordal_release(relay->h.host, relay->up);
+            chordal_release(relay->h.host, relay->down);
+            chordal_release(far->h.host, far->up);
+            chordal_time now = relay->h.now;
+            test_host_close(&relay->h);
+            append_text(provider(), object, NOTES_LIST, "/text", "meanwhile");
+            open_host(killed);
+            relay->h.now = now;
+            open_link(killed);
+            CHECK_INT(chordal_link_open(relay->h.host, CHORDAL_LINK_OFFER, &relay->up, NULL), 0);
+            CHECK_INT(chordal_link_retry(near->h.host, near->down, near->h.now, NULL), 0);
+            test_poll(&near->h);
+            connect_pair(killed - 1);
+            turn();
+            CHECK_INT(answer(provider(), last_event(provider(), CHORDAL_EVENT_CALL)->as.call.call, "2"), 0);
+            for (int i = 0; i < 12; i++) pass(2000);
+            if (chordal_reference_state(consumer()->host, reference) != CHORDAL_REFERENCE_LIVE)
+                CHECK_FAIL("%d hops, host %d killed: not live", hops, killed);
+            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST),
+                       "{\"entries\":[],\"text\":\"before meanwhile\"}");
+            host_event *e = last_event(consumer(), CHORDAL_EVENT_RESULT);
+            CHECK_INT(e ? e->as.result.call : 0, made);
+            CHECK_INT(e ? e->as.result.code : 1, 0);
+            CHECK_INT(count_events(provider(), CHORDAL_EVENT_CALL), 1);
+            pass(60000);
+            close_chain();
+        }
+    }
+}
+
+/* Without the host in the middle the provider learns that the consumer is gone for good, or may come back. */
+TEST(the_provider_is_told) {
+    open_chain(2);
+    CHECK_INT(chordal_link_close(consumer()->host, nodes[0].down, NULL), 0);
+    turn();
+    CHECK_INT(test_counters(provider()).live_lost, 0);
+    CHECK_INT(test_counters(provider()).live_objects, 0);
+    close_chain();
+    open_chain(2);
+    cut(0);
+    CHECK_INT(test_counters(provider()).live_lost, 1);
+    CHECK_INT(test_counters(provider()).live_objects, 1);
+    pass(60000);
+    CHECK_INT(test_counters(provider()).live_lost, 0);
+    CHECK_INT(test_counters(provider()).live_objects, 0);
+    close_chain();
+}
+
+TESTS({"hops behave as one", hops_behave_as_one}, {"any link may break", any_link_may_break},
+      {"a relay is restarted", a_relay_is_restarted}, {"the provider is told", the_provider_is_told})
