@@ -14,7 +14,8 @@ void chordal__remote_free(chordal__remote *remote) {
 }
 
 /* The frames of a reference that wait to be taken count in its session. */
-void chordal__consumer_move_blocked(chordal__consumer *from, chordal__consumer *to, const chordal__reference *reference) {
+void chordal__consumer_move_blocked(chordal__consumer *from, chordal__consumer *to,
+                                    const chordal__reference *reference) {
     from->blocked -= reference->blocked;
     to->blocked += reference->blocked;
     if (from->blocked == 0) chordal__consumer_owes(from);
@@ -232,7 +233,7 @@ static void source_blocked(chordal__reference *reference, int change) {
 }
 
 static const chordal__source_functions remote_source = {
-    source_release, source_send,   chordal__consumer_cancel, chordal__consumer_forget, source_retry,
+    source_release,          source_send,   chordal__consumer_cancel, chordal__consumer_forget, source_retry,
     chordal__consumer_reset, source_blocked};
 
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error) {

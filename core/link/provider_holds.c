@@ -249,4 +249,3 @@ void chordal__provider_rewind(chordal__provider *provider, uint64_t cut) {
     chordal__window_back(&provider->window, cut, &provider->ready);
     provider->cut = cut;
 }
-

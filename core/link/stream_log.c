@@ -1,8 +1,8 @@
 /* stream_log.c: the recent changes of a stream, for readers that lag and for sessions that come back.
  *
  * An entry is one change as it was published, or several merged. Entries are merged where no reader can stand between
- * them: the borders are the cuts at which sessions stand or to which they may fall back, so memory for those that lag is
- * bounded by the stream, not by their number. What every reader has acknowledged is dropped. */
+ * them: the borders are the cuts at which sessions stand or to which they may fall back, so memory for those that lag
+ * is bounded by the stream, not by their number. What every reader has acknowledged is dropped. */
 #include "link/link.h"
 
 /* Below these nothing is looked for. */

@@ -37,7 +37,8 @@ static void turn(void) {
         for (int i = 0; i + 1 < count; i++) {
             struct node *near = &nodes[i], *far = &nodes[i + 1];
             if (near->down && far->up) {
-                int code = chordal_link_carry(near->h.host, near->down, far->h.host, far->up, near->h.now, &frames, NULL);
+                int code =
+                    chordal_link_carry(near->h.host, near->down, far->h.host, far->up, near->h.now, &frames, NULL);
                 moved += code == 0 ? frames : 0;
             }
             moved += test_poll(&near->h) + test_poll(&far->h);
@@ -149,8 +150,7 @@ TEST(any_link_may_break) {
             pass(5000);
             if (chordal_reference_state(consumer()->host, reference) != CHORDAL_REFERENCE_LIVE)
                 CHECK_FAIL("%d hops, link %d broken: not live", hops, broken);
-            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST),
-                       "{\"entries\":[],\"text\":\"before meanwhile\"}");
+            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST), "{\"entries\":[],\"text\":\"before meanwhile\"}");
             CHECK_INT(test_counters(provider()).snapshots_encoded, snapshots);
             CHECK_INT(test_counters(provider()).sessions_back, 1);
             CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.call, made);
@@ -190,8 +190,7 @@ TEST(a_relay_is_restarted) {
             for (int i = 0; i < 12; i++) pass(2000);
             if (chordal_reference_state(consumer()->host, reference) != CHORDAL_REFERENCE_LIVE)
                 CHECK_FAIL("%d hops, host %d killed: not live", hops, killed);
-            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST),
-                       "{\"entries\":[],\"text\":\"before meanwhile\"}");
+            CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST), "{\"entries\":[],\"text\":\"before meanwhile\"}");
             host_event *e = last_event(consumer(), CHORDAL_EVENT_RESULT);
             CHECK_INT(e ? e->as.result.call : 0, made);
             CHECK_INT(e ? e->as.result.code : 1, 0);

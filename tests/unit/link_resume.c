@@ -65,8 +65,7 @@ static int code_of(chordal_id made) {
 static size_t answer_all(const char *json) {
     size_t answered = 0;
     for (size_t i = 0; i < p.a.len; i++)
-        if (p.a.events[i].kind == CHORDAL_EVENT_CALL)
-            answered += answer(&p.a, p.a.events[i].as.call.call, json) == 0;
+        if (p.a.events[i].kind == CHORDAL_EVENT_CALL) answered += answer(&p.a, p.a.events[i].as.call.call, json) == 0;
     return answered;
 }
 
@@ -405,8 +404,10 @@ TEST(lost_sessions_are_limited) {
 
 /* A reader that takes nothing at all: the session is closed with a code, costs only its cut, and comes back. */
 TEST(a_stalled_reader_comes_back) {
-    open_pair(CHORDAL_CODEC_BINARY,
-              (chordal_host_options){.window_messages = 4, .stall_timeout = 5000, .session_lapse = 100000, .ping_interval = CHORDAL_NEVER});
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.window_messages = 4,
+                                                           .stall_timeout = 5000,
+                                                           .session_lapse = 100000,
+                                                           .ping_interval = CHORDAL_NEVER});
     chordal_id slow;
     CHECK_INT(chordal_watch_open(p.b.host, reference, NOTES_LIST, CHORDAL_WATCH_MANUAL, &slow, NULL), 0);
     settle(&p);
