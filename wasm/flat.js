@@ -19,6 +19,12 @@ const host_options_fields = [
   ["ping_timeout", 88, 64, false],
   ["backoff_first", 96, 64, false],
   ["backoff_limit", 104, 64, false],
+  ["session_lapse", 112, 64, false],
+  ["stall_timeout", 120, 64, false],
+  ["outcome_limit", 128, 32, false],
+  ["lost_limit", 132, 32, false],
+  ["name_high", 136, 64, true],
+  ["name_low", 144, 64, true],
 ];
 
 export function makeFlat(core) {
@@ -123,8 +129,8 @@ export function makeFlat(core) {
     host_counters(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.j(host_at, core.out(0), 192));
-      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), allocations: core.bigint(5), entries: core.bigint(6), commits: core.bigint(7), batches: core.bigint(8), computes: core.bigint(9), frames: core.bigint(10), folds: core.bigint(11), changes_encoded: core.bigint(12), snapshots_encoded: core.bigint(13), parts_parsed: core.bigint(14), parts_forwarded: core.bigint(15), messages_in: core.bigint(16), messages_out: core.bigint(17), bytes_in: core.bigint(18), bytes_out: core.bigint(19), bytes_copied_out: core.bigint(20), calls_run: core.bigint(21), windows_full: core.bigint(22), reconnects: core.bigint(23) };
+      core.check(x.j(host_at, core.out(0), 208));
+      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), live_lost: core.bigint(5), allocations: core.bigint(6), entries: core.bigint(7), commits: core.bigint(8), batches: core.bigint(9), computes: core.bigint(10), frames: core.bigint(11), folds: core.bigint(12), changes_encoded: core.bigint(13), snapshots_encoded: core.bigint(14), parts_parsed: core.bigint(15), parts_forwarded: core.bigint(16), messages_in: core.bigint(17), messages_out: core.bigint(18), bytes_in: core.bigint(19), bytes_out: core.bigint(20), bytes_copied_out: core.bigint(21), calls_run: core.bigint(22), windows_full: core.bigint(23), reconnects: core.bigint(24), sessions_back: core.bigint(25) };
       core.end();
       return result;
     },
@@ -134,8 +140,8 @@ export function makeFlat(core) {
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(112 + 8);
-      const options_at = core.putOptions(given, 112, host_options_fields);
+      const error = core.reserve(152 + 8);
+      const options_at = core.putOptions(given, 152, host_options_fields);
       core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();

@@ -239,7 +239,7 @@ static void repeat(chordal__consumer *consumer, chordal__slot_used *place) {
         consumer->requests--;
         call->path = NULL;
         free_slot(consumer, place);
-        refuse(call, CHORDAL_E_SIZE, "the arguments are larger than the peer takes");
+        refuse(call, CHORDAL_E_SIZE, CHORDAL__WORDS("the arguments are larger than the peer takes"));
     } else if (code < 0 && !consumer->link->broken) {
         consumer->link->broken = CHORDAL_E_NOMEM;
     }

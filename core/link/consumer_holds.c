@@ -53,7 +53,7 @@ static int send_hold(chordal__remote *remote) {
 }
 
 static void ask_for(chordal__remote *remote) {
-    static const char words[] = "the params are larger than the peer takes";
+    static const char words[] = CHORDAL__WORDS("the params are larger than the peer takes");
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
     if (reference->state == CHORDAL_REFERENCE_RETIRED) return; /* for good */
@@ -184,7 +184,7 @@ static chordal__consumer *follow(chordal__consumer *consumer, const chordal__mes
 }
 
 int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    static const char far[] = "the object is behind too many hosts";
+    static const char far[] = CHORDAL__WORDS("the object is behind too many hosts");
     int code;
     chordal__remote *remote = chordal__consumer_remote(consumer, message->numbers[0], &code);
     if (code < 0) return chordal__fail(error, code, 0, "moved what is not held");

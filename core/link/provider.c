@@ -103,7 +103,7 @@ void chordal__provider_due(chordal__provider *provider) {
     if (!provider->origin.number)
         chordal__provider_end(provider, false);
     else
-        part_with(provider, CHORDAL_E_STALLED, "nothing was acknowledged for too long");
+        part_with(provider, CHORDAL_E_STALLED, CHORDAL__WORDS("nothing was acknowledged for too long"));
 }
 
 /* ---- back ---- */
@@ -145,7 +145,8 @@ int chordal__provider_open(chordal__link *link, const chordal__message *message,
     chordal__provider *provider = chordal__map_get(&links->sessions, message->ids[0], sizeof message->ids[0]);
     if (!provider) return open_new(link, message, error);
     bool same = is_same_session(provider, message);
-    if (provider->origin.number) part_with(provider, CHORDAL_E_REPLACED, "the session goes on over another link");
+    if (provider->origin.number)
+        part_with(provider, CHORDAL_E_REPLACED, CHORDAL__WORDS("the session goes on over another link"));
     provider = chordal__map_get(&links->sessions, message->ids[0], sizeof message->ids[0]);
     if (provider && same) return come_back(provider, link, message, error);
     if (provider) chordal__provider_end(provider, false);

@@ -85,7 +85,7 @@ void chordal__hold_fail(chordal__hold *hold, int code, const char *detail) {
 static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, const chordal__buffer *params) {
     chordal_error error = {0};
     if (version && version != type->version) {
-        chordal__hold_fail(hold, CHORDAL_E_TYPE_VERSION, "the type has another version");
+        chordal__hold_fail(hold, CHORDAL_E_TYPE_VERSION, CHORDAL__WORDS("the type has another version"));
         return;
     }
     int code = chordal__object_demand(type, params->data, params->len, &hold->object, &error);
@@ -95,7 +95,7 @@ static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, c
     }
     hold->stream = chordal__stream_of(hold->object);
     if (!hold->stream) {
-        chordal__hold_fail(hold, CHORDAL_E_NOMEM, "no memory for the object");
+        chordal__hold_fail(hold, CHORDAL_E_NOMEM, CHORDAL__WORDS("no memory for the object"));
         return;
     }
     chordal__list_append(&hold->stream->holds, &hold->stream_node);
@@ -175,7 +175,7 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
     provider->requests++;
     chordal__object *object = hold->object;
     if (!object || object->state != CHORDAL__OBJECT_FAILED) {
-        chordal__hold_fail(hold, CHORDAL_E_STATE, "hold it again");
+        chordal__hold_fail(hold, CHORDAL_E_STATE, CHORDAL__WORDS("hold it again"));
         return 0;
     }
     hold->dead = 0;
