@@ -1,5 +1,5 @@
-"""What a frame copies: one element changes in a list or an object of some size, held with values that share, in place,
-or with ops alone. python bench/frames.py FOLDER BATCHES: a JSON object a line."""
+"""What a frame copies: one element changes in a list or an object of some size, held with values that share while the
+one before is kept or let go, in place, or with ops alone. python bench/frames.py FOLDER BATCHES: a JSON object a line."""
 
 import asyncio
 import statistics
@@ -12,7 +12,7 @@ from chordal.transaction import Ticket
 from world import BATCHES, WARM, report
 
 BATCH = 50 if BATCHES > 1 else 10
-KEEP = {"shared": "shared", "in place": "in-place", "ops alone": "none"}
+KEEP = {"shared": "shared", "let go": "shared", "in place": "in-place", "ops alone": "none"}
 SIZES = {"list": (100, 1000, 10_000, 100_000), "object": (100, 1000, 10_000)}
 
 
@@ -35,7 +35,7 @@ def made(kind, size):
 class World:
     """A provider's object, held by a linked host that watches it."""
 
-    async def open(self, kind, size, values):
+    async def open(self, kind, size, kept):
         self.provider, self.consumer = chordal.Host(types=[Sized]), chordal.Host()
         chordal.pair(self.consumer, self.provider)
         self.object = self.provider.object(Sized)
@@ -43,12 +43,18 @@ class World:
             t.value = made(kind, size)
         await t.ticket
         self.arrived = asyncio.get_running_loop().create_future()
-        self.member = self.consumer.get(Sized, values=values).value
-        self.watch = self.member.watch(lambda _: self.arrived.done() or self.arrived.set_result(None))
+        self.member = self.consumer.get(Sized, values=KEEP[kept]).value
+        self.keeps, self.last = kept == "shared", None  # whether the value before is still there when the next comes
+        self.watch = self.member.watch(self.notice)
         await self.arrived
         self.segment = size // 2 if kind == "list" else key_of(size // 2)
         self.number = 0
         return self
+
+    def notice(self, frame):
+        self.last = frame.value if self.keeps else None
+        if not self.arrived.done():
+            self.arrived.set_result(None)
 
     def commit(self):
         """The ops as the core takes them, so that the provider's own values have no part in it."""
@@ -83,7 +89,7 @@ async def taken(world):
 
 
 async def measure(kind, size, kept):
-    world = await World().open(kind, size, KEEP[kept])
+    world = await World().open(kind, size, kept)
     samples = []
     for batch in range(-WARM, BATCHES):
         start = time.perf_counter()

@@ -107,9 +107,9 @@ class Page:
 
     def frames(self):
         """A table for each runtime: time, and bytes of the language's heap."""
-        ways = ("shared", "in place", "ops alone")
         for runtime, label in LABELS.items():
             found = {entry["case"]: entry for entry in self.find("frame", runtime=runtime)}
+            ways = list(dict.fromkeys(case.rsplit(", ", 1)[1] for case in found))
             rows = []
             for payload in dict.fromkeys(case.removeprefix("frame, ").rsplit(", ", 1)[0] for case in found):
                 entries = [found[f"frame, {payload}, {way}"] for way in ways]
