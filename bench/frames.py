@@ -1,5 +1,6 @@
 """What a frame copies: one element changes in a list or an object of some size, held with values that share while the
-one before is kept or let go, in place, or with ops alone. python bench/frames.py FOLDER BATCHES: a JSON object a line."""
+one before is kept or let go, in place, or with ops alone. python bench/frames.py FOLDER BATCHES: a JSON object a
+line."""
 
 import asyncio
 import statistics
