@@ -30,7 +30,7 @@ chordal__node *chordal__tree_node(chordal__memory *memory, unsigned kind) {
 }
 
 chordal__group *chordal__group_copy(chordal__memory *memory, const chordal__group *group, uint32_t capacity) {
-    bool lodged = group->head.form == CHORDAL__LODGED && group->head.kind != CHORDAL__KIND_CHUNK;
+    bool lodged = CHORDAL__LODGES && group->head.form == CHORDAL__LODGED && group->head.kind != CHORDAL__KIND_CHUNK;
     unsigned form = lodged ? CHORDAL__FLAT : group->head.form;
     chordal__group *copy = chordal__group_new(memory, group->head.kind, form, capacity);
     if (!copy) return NULL;
@@ -48,7 +48,7 @@ static chordal__lodge *lodge_of(chordal__node *node) {
 
 chordal__group *chordal__group_resize(chordal__memory *memory, chordal__group *group, uint32_t capacity) {
     unsigned kind = group->head.kind, form = group->head.form;
-    if (form != CHORDAL__LODGED || kind == CHORDAL__KIND_CHUNK) {
+    if (!CHORDAL__LODGES || form != CHORDAL__LODGED || kind == CHORDAL__KIND_CHUNK) {
         group = chordal__resize(memory, group, chordal__group_size(group), size_of_group(kind, form, capacity));
     } else {
         chordal__group *lodger = group;
@@ -110,7 +110,7 @@ static size_t size_of(const chordal__node *node) {
 }
 
 static inline void release(chordal__memory *memory, chordal__node *node) {
-    if (node->form == CHORDAL__LODGED && node->kind <= CHORDAL_KIND_OBJECT)
+    if (CHORDAL__LODGES && node->form == CHORDAL__LODGED && node->kind <= CHORDAL_KIND_OBJECT)
         chordal__lodge_leave(memory, lodge_of(node));
     else
         chordal__release(memory, node, size_of(node));

@@ -24,6 +24,11 @@ enum {
 
 /* LODGED: flat, and in a lodge. */
 enum { CHORDAL__FLAT = 0, CHORDAL__TREE = 1, CHORDAL__LODGED = 2 };
+#ifdef CHORDAL__NO_LODGES /* the builder makes none */
+enum { CHORDAL__LODGES = 0 };
+#else
+enum { CHORDAL__LODGES = 1 };
+#endif
 
 #define CHORDAL__FLAT_MAX 64    /* members of a flat array or object */
 #define CHORDAL__TEXT_MAX 2036  /* bytes of a flat string */
