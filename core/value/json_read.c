@@ -55,8 +55,7 @@ static inline bool take_byte(json *j, uint8_t byte) {
 
 /* ---- strings ---- */
 
-/* The first byte that does not stand for itself; bytes beyond ASCII are stepped over. */
-static const uint8_t *skip_text(const uint8_t *at, const uint8_t *end, bool *ascii) {
+const uint8_t *chordal__json_skip_text(const uint8_t *at, const uint8_t *end, bool *ascii) {
     for (;;) {
         at = chordal__skip_plain(at, end);
         if (at == end || *at < 0x80) return at;
@@ -162,7 +161,7 @@ static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, siz
     chordal__buffer_clear(&j->scratch);
     for (;;) {
         const uint8_t *from = at;
-        at = skip_text(at, j->end, &ascii);
+        at = chordal__json_skip_text(at, j->end, &ascii);
         int code = put_raw(j, from, at);
         if (code) return code;
         if (j->scratch.failed) return fail_at(j, at, CHORDAL_E_NOMEM);
@@ -183,7 +182,7 @@ static CHORDAL__ASIDE int read_other_string(json *j, const uint8_t *at, const ui
                                             unsigned *out_flags) {
     const uint8_t *from = j->at + 1;
     bool ascii = true;
-    at = skip_text(at, j->end, &ascii);
+    at = chordal__json_skip_text(at, j->end, &ascii);
     *out_flags = 0;
     if (at == j->end || *at != '"' || !chordal__utf_valid(from, (size_t)(at - from), NULL))
         return read_hard_string(j, from, out, out_len);

@@ -176,17 +176,16 @@ static void drop_shallow(chordal__memory *memory, chordal__group *group) {
 
 /* Empty a dead group from its end, but for the first slot, up to a node that dies and has slots, which is returned. */
 static chordal__node *empty(chordal__memory *memory, chordal__group *group) {
-    uint32_t count = group->count;
-    chordal__node *node = NULL;
-    while (!node && count > 1) {
-        chordal__node *slot = group->slots[--count];
-        if (!chordal__is_block(slot) || --slot->references) continue;
+    chordal__node **first = group->slots + 1, **at = group->slots + group->count, *node = NULL;
+    while (!node && at > first) {
+        chordal__node *slot = *--at; /* only a first slot may be empty */
+        if (((uintptr_t)slot & 3) != 0 || --slot->references) continue;
         if (!CHORDAL__SMALL && is_shallow(slot))
             drop_shallow(memory, chordal__group_of(slot));
         else
             node = mourn(memory, slot);
     }
-    group->count = count;
+    group->count = (uint32_t)(at - group->slots);
     return node;
 }
 

@@ -118,6 +118,8 @@ int chordal__json_read(chordal__memory *memory, const uint8_t *data, size_t len,
 /* One value at the start of what the reader has left; it moves behind it. Positions count from reader->data. */
 int chordal__json_read_value(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
                              chordal__node **out, chordal_error *error);
+/* The first byte of a string's text that does not stand for itself; *ascii is cleared when others are stepped over. */
+const uint8_t *chordal__json_skip_text(const uint8_t *at, const uint8_t *end, bool *ascii);
 void chordal__json_write(chordal__buffer *buffer, const chordal__node *node);
 void chordal__json_write_string(chordal__buffer *buffer, const uint8_t *utf8, size_t len); /* with quotes */
 

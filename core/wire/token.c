@@ -1,6 +1,8 @@
 /* token.c: JSON taken strictly piece by piece. */
 #include "wire/token.h"
 
+#include "value/value.h"
+
 #define NUMBER_END (UINT64_C(1) << 53)
 
 void chordal__token_fail(chordal__reader *in, int code, const uint8_t *at) {
@@ -92,30 +94,13 @@ static void scan_escape(chordal__reader *in) {
     }
 }
 
-#define EACH UINT64_C(0x0101010101010101)
-
-/* Whether a word may have a quote, a backslash or a control; never misses one. */
-static uint64_t special_in(uint64_t word) {
-    uint64_t quote = word ^ EACH * '"', slash = word ^ EACH * '\\';
-    return ((word - EACH * 0x20) | (quote - EACH) | (slash - EACH)) & ~word & EACH * 0x80;
-}
-
-/* The first byte that does not stand for itself. */
-static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
-    for (uint64_t word; end - at >= 8; at += 8) {
-        memcpy(&word, at, 8);
-        if (special_in(word)) break;
-    }
-    while (at != end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
-    return at;
-}
-
 const uint8_t *chordal__token_string(chordal__reader *in, size_t *out_len, bool *out_escaped) {
+    bool ascii;
     *out_len = 0, *out_escaped = false;
     chordal__token_expect(in, '"');
     const uint8_t *start = in->at;
     while (!in->failed) {
-        in->at = skip_plain(in->at, in->end);
+        in->at = chordal__json_skip_text(in->at, in->end, &ascii);
         uint8_t byte = here(in);
         if (byte == '"') {
             *out_len = (size_t)(in->at++ - start);
