@@ -71,7 +71,8 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     if (consumer->away) {
         memcpy(origin.ids[1], consumer->run, sizeof origin.ids[1]);
         origin.numbers[3] = consumer->cut;
-        origin.numbers[4] = consumer->outcomes;
+        origin.numbers[4] = consumer->states;
+        origin.numbers[5] = consumer->outcomes;
     }
     chordal__send(link, &origin, NULL);
     if (!consumer->away) chordal__consumer_ask_all(consumer);
@@ -92,7 +93,7 @@ static void forget_types(chordal__consumer *consumer) {
 static void forget_session(chordal__consumer *consumer) {
     chordal__consumer_drop_staged(consumer);
     consumer->opened = consumer->in_cut = consumer->away = consumer->known = consumer->torn = false;
-    consumer->cut = consumer->requests = consumer->outcomes = 0;
+    consumer->cut = consumer->requests = consumer->states = consumer->outcomes = 0;
     chordal__consumer_calls_lost(consumer);
     forget_types(consumer);
     for (size_t i = 0; i < consumer->numbers_capacity; i++) {

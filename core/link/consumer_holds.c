@@ -60,15 +60,16 @@ static void ask_for(chordal__remote *remote) {
     int code = chordal__consumer_type(consumer, &reference->type, &remote->type);
     if (code == 0) code = take_number(consumer, remote);
     if (code == 0) code = send_hold(remote);
-    if (code == CHORDAL_E_SIZE) {
-        consumer->numbers[remote->number] = NULL;
-        remote->number = -1;
-        chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, code, words, sizeof words - 1);
-    } else if (code < 0 && !consumer->link->broken) {
-        consumer->link->broken = code;
-    } else {
+    if (code == 0) {
         remote->held = consumer->requests++;
+        return;
     }
+    if (remote->number >= 0) consumer->numbers[remote->number] = NULL;
+    remote->number = -1;
+    if (code == CHORDAL_E_SIZE)
+        chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, code, words, sizeof words - 1);
+    else if (!consumer->link->broken)
+        consumer->link->broken = code;
 }
 
 void chordal__consumer_ask_all(chordal__consumer *consumer) {
@@ -221,8 +222,9 @@ void chordal__consumer_reset(chordal__reference *reference) {
     chordal__remote *fresh = new_remote(remote->consumer, reference);
     if (fresh)
         replace(remote, fresh);
-    else if (!link->broken)
-        link->broken = CHORDAL_E_NOMEM;
+    else
+        remote->reset = true; /* when the session is back */
+    if (!fresh && !link->broken) link->broken = CHORDAL_E_NOMEM;
 }
 
 static void source_blocked(chordal__reference *reference, int change) {

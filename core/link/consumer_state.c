@@ -104,6 +104,12 @@ static int advance_cut(chordal__consumer *consumer, uint64_t step, chordal_error
     return 0;
 }
 
+static void count_state(chordal__consumer *consumer) {
+    consumer->states++;
+    consumer->unacked_states++;
+    chordal__consumer_owes(consumer);
+}
+
 static int bind(chordal__remote *remote, chordal__members *members, const chordal__part *content,
                 chordal_error *error) {
     chordal__reference *reference = remote->reference;
@@ -130,8 +136,7 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
     code = advance_cut(consumer, message->numbers[1], error);
     if (code == 0) code = members_of(consumer, consumer->numbers[number], &message->parts[0], &members, error);
     if (code < 0) return code;
-    consumer->unacked_states++;
-    chordal__consumer_owes(consumer);
+    count_state(consumer);
     return remote ? bind(remote, members, &message->parts[1], error) : 0;
 }
 
@@ -246,8 +251,7 @@ int chordal__consumer_state(chordal__consumer *consumer, const chordal__message 
         if (code < 0) return code;
     }
     if (consumer->in_cut) return 0;
-    consumer->unacked_states++;
-    chordal__consumer_owes(consumer);
+    count_state(consumer);
     return apply_staged(consumer, error);
 }
 

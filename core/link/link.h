@@ -22,7 +22,7 @@ typedef struct chordal__stream chordal__stream;
 struct chordal__links {
     chordal__runtime *runtime;
     chordal__list all;
-    chordal__map routes;   /* type name → chordal__route */
+    chordal__map routes;   /* type name → chordal__offered */
     chordal__map sessions; /* session id → chordal__provider */
     chordal__list lost;    /* providers without a link, the oldest first */
     chordal__list flush;   /* providers with something to send */
@@ -162,9 +162,10 @@ struct chordal__stream {
 };
 chordal__stream *chordal__stream_of(chordal__object *object); /* made when there is none; NULL: no memory */
 void chordal__stream_release(chordal__stream *stream);        /* frees it when nothing holds it */
-/* What takes a reader from after `from` to now, encoded once for all; borrowed for the turn. NULL: no memory. */
-chordal__body *chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from);
-chordal__body *chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding);
+/* What takes a reader from after `from` to now, encoded once for all; borrowed for the turn. NOMEM, SIZE (over the
+ * limit of this host). */
+int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__body **out);
+int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__body **out);
 void chordal__stream_published(chordal__stream *stream); /* all that have room were served */
 void chordal__stream_cool(chordal__stream *stream);      /* drop encoded snapshots */
 void chordal__stream_clear_log(chordal__stream *stream);
@@ -198,12 +199,13 @@ void chordal__window_init(chordal__window *window, chordal__runtime *runtime);
 void chordal__window_dispose(chordal__window *window);
 const chordal__sent *chordal__window_state(const chordal__window *window, uint32_t index); /* 0: the oldest */
 bool chordal__window_has_room(chordal__window *window);
-int chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes); /* NOMEM */
+int chordal__window_reserve(chordal__window *window); /* room to count one more state; NOMEM */
+void chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes);
 void chordal__window_count_outcome(chordal__window *window, chordal__invocation *invocation, size_t bytes);
 int chordal__window_ack_states(chordal__window *window, uint64_t count);               /* ORDER: more than was sent */
 CHORDAL_OWN chordal__invocation *chordal__window_ack_outcome(chordal__window *window); /* NULL: none */
-/* Nothing is under way any more: the consumer is at `cut`, and outcomes go before those in `ready`. */
-void chordal__window_back(chordal__window *window, uint64_t cut, chordal__list *ready);
+/* What was under way was never sent: outcomes go before those in `ready`. */
+void chordal__window_back(chordal__window *window, chordal__list *ready);
 
 /* ---- provider*.c: a session in which this host provides ---- */
 typedef struct chordal__hold {
@@ -252,7 +254,7 @@ void chordal__provider_end(chordal__provider *provider, bool ended_sent);
 void chordal__provider_lost(chordal__provider *provider, bool ended_sent); /* its way is gone; it may come back */
 void chordal__provider_due(chordal__provider *provider);
 void chordal__provider_end_holds(chordal__provider *provider);
-void chordal__provider_rewind(chordal__provider *provider, uint64_t cut); /* the consumer is back, with this cut */
+void chordal__provider_rewind(chordal__provider *provider); /* to what the consumer has */
 void chordal__provider_drop_outcomes(chordal__provider *provider, uint64_t count); /* the oldest ones were taken */
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_release(chordal__provider *provider, const chordal__message *message, chordal_error *error);
@@ -323,8 +325,8 @@ struct chordal__consumer {
     chordal__known_type *types;
     size_t types_len, types_capacity;
     uint64_t cut, cut_before; /* before the one that goes on */
-    uint64_t requests;        /* hold, release and call messages sent in the session */
-    uint64_t outcomes;        /* received in the session */
+    uint64_t requests;         /* hold, release and call messages sent in the session */
+    uint64_t states, outcomes; /* received in the session */
     chordal__staged *staged;
     size_t staged_len, staged_capacity;
     uint64_t staged_bytes;
@@ -377,10 +379,16 @@ void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call
 void chordal__consumer_forget(chordal__reference *reference, chordal__call *call);
 
 /* ---- route.c: types that are provided behind a link, and sessions that are passed on ---- */
-typedef struct chordal__route {
-    chordal__list node; /* link.offered */
-    chordal__link *link;
+/* A type that peers offer, and each of these offers. */
+typedef struct chordal__offered {
     chordal__text type;
+    chordal__list routes; /* the newest first */
+} chordal__offered;
+typedef struct chordal__route {
+    chordal__list node;      /* offered.routes */
+    chordal__list link_node; /* link.offered */
+    chordal__offered *offered;
+    chordal__link *link;
 } chordal__route;
 typedef struct chordal__forward {
     chordal__origin origin;
@@ -389,7 +397,9 @@ typedef struct chordal__forward {
 } chordal__forward;
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
 void chordal__routes_drop(chordal__link *link); /* the link is down */
-chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len);
+/* Where a type is reached, by the newest offer, but not back over the link that asks; NULL: nowhere. */
+chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len,
+                                      const chordal__link *asking);
 void chordal__route_name(const chordal__link *link, char out[33]);
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error);
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error);

@@ -111,16 +111,14 @@ void chordal__provider_due(chordal__provider *provider) {
 /* What the consumer says it has must be between what it acknowledged and what was sent. */
 static bool is_possible(const chordal__provider *provider, const chordal__message *message) {
     const chordal__window *window = &provider->window;
-    uint64_t cut = message->numbers[3], outcomes = message->numbers[4];
-    return cut >= window->acked && cut <= provider->cut && outcomes >= window->outcomes_acked &&
-           outcomes - window->outcomes_acked <= window->kept_len;
+    uint64_t cut = message->numbers[3], states = message->numbers[4] - window->states_acked;
+    if (message->numbers[5] - window->outcomes_acked > window->kept_len || states > window->states_len) return false;
+    return cut == (states ? chordal__window_state(window, (uint32_t)states - 1)->cut : window->acked);
 }
 
 static int come_back(chordal__provider *provider, chordal__link *link, const chordal__message *message,
                      chordal_error *error) {
     chordal__runtime *runtime = provider->runtime;
-    if (!is_possible(provider, message))
-        return chordal__fail(error, CHORDAL_E_ORDER, 0, "a session cannot be back from there");
     int code = chordal__origin_enter(link, &provider->origin, message->origin);
     if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__heap_remove(&runtime->deadlines, &provider->due);
@@ -129,15 +127,16 @@ static int come_back(chordal__provider *provider, chordal__link *link, const cho
     runtime->counters.live_lost--;
     runtime->counters.sessions_back++;
     chordal__send_simple(&provider->origin, CHORDAL__BACK, provider->requests);
-    chordal__provider_drop_outcomes(provider, message->numbers[4] - provider->window.outcomes_acked);
-    chordal__provider_rewind(provider, message->numbers[3]);
+    chordal__window_ack_states(&provider->window, message->numbers[4] - provider->window.states_acked);
+    chordal__provider_drop_outcomes(provider, message->numbers[5] - provider->window.outcomes_acked);
+    chordal__provider_rewind(provider);
     chordal__provider_want_flush(provider);
     return 0;
 }
 
 static bool is_same_session(const chordal__provider *provider, const chordal__message *message) {
     return memcmp(message->ids[1], provider->runtime->run, sizeof message->ids[1]) == 0 &&
-           provider->encoding == message->numbers[1];
+           provider->encoding == message->numbers[1] && provider->requests && is_possible(provider, message);
 }
 
 int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error) {

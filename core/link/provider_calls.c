@@ -128,6 +128,8 @@ void chordal__provider_end_calls(chordal__provider *provider) {
         provider->slots[i] = NULL;
         if (invocation) chordal__invocation_orphan(invocation);
     }
+    while (!chordal__list_empty(&provider->ready)) /* sent once, and to be sent again */
+        chordal__invocation_free(CHORDAL__ENTRY(provider->ready.next, chordal__invocation, ready));
     chordal__invocation *kept;
     while ((kept = chordal__window_ack_outcome(&provider->window)) != NULL) chordal__invocation_free(kept);
 }

@@ -2,6 +2,10 @@
  * outcomes. */
 #include "link/link.h"
 
+static const char CHANGE_TOO_LARGE[] = CHORDAL__WORDS("a change is larger than the peer takes");
+
+static const char OBJECT_TOO_LARGE[] = CHORDAL__WORDS("the object is larger than the peer takes");
+
 #define STATE_HOLDS 64 /* (hold, change) pairs in one message; more go on with MORE */
 
 /* What a change or the message around it may need beside its bytes, in either codec. */
@@ -17,40 +21,47 @@ static int send_to_cut(chordal__provider *provider, chordal__message *message, i
     uint64_t cut = provider->runtime->commit_number;
     message->origin = provider->origin.number;
     message->numbers[step_field] = cut - provider->cut;
-    int code = chordal__try_send(provider->origin.link, message, out_bytes);
+    int code = chordal__window_reserve(&provider->window);
+    if (code == 0) code = chordal__try_send(provider->origin.link, message, out_bytes);
     if (code == 0) provider->cut = cut;
     if (code < 0 && code != CHORDAL_E_SIZE) give_up(provider);
     return code;
 }
 
-/* It fails when the cut is complete. */
-static void put_off(chordal__hold *hold) {
+/* It fails at once, or when the cut is complete that has begun. */
+static void fail_too_large(chordal__hold *hold) {
+    chordal__hold_seen(hold);
+    if (!hold->provider->more_bytes) {
+        hold->bound = false;
+        chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
+        return;
+    }
     hold->too_large = true;
     hold->dead = CHORDAL__FAILED;
     chordal__list_append(&hold->provider->waiting, &hold->waiting);
 }
 
-/* As many changes as one message takes, at least one; their number, or 0 without memory. */
-static size_t gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds) {
+/* As many changes as one message takes; NOMEM. */
+static int gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds, size_t *out_count) {
     uint64_t size = BESIDE, limit = provider->origin.link->codec.send_limit;
     size_t count = 0;
     while (!chordal__list_empty(&provider->dirty) && count < STATE_HOLDS) {
         chordal__hold *hold = CHORDAL__ENTRY(provider->dirty.next, chordal__hold, dirty);
-        chordal__body *body = chordal__stream_change(hold->stream, provider->encoding, hold->seen);
-        if (!body) return 0;
+        chordal__body *body;
+        int code = chordal__stream_change(hold->stream, provider->encoding, hold->seen, &body);
+        if (code == CHORDAL_E_SIZE || (code == 0 && body->len + 2 * BESIDE > limit)) {
+            fail_too_large(hold);
+            continue;
+        }
+        if (code < 0) return code;
         size += body->len + BESIDE;
         if (count && size > limit) break;
         parts[count] = (chordal__part){.data = body->data, .len = body->len, .body = body};
         holds[count++] = hold;
         chordal__hold_seen(hold);
     }
-    return count;
-}
-
-static bool count_state(chordal__provider *provider, uint64_t bytes) {
-    if (chordal__window_count_state(&provider->window, provider->cut, bytes) == 0) return bytes != 0;
-    give_up(provider);
-    return false;
+    *out_count = count;
+    return 0;
 }
 
 /* All that its holds missed, brought to the present cut; false when the link broke. */
@@ -58,25 +69,21 @@ static bool send_state(chordal__provider *provider) {
     chordal__part parts[STATE_HOLDS];
     chordal__hold *holds[STATE_HOLDS];
     uint64_t numbers[STATE_HOLDS];
-    bool any = !chordal__list_empty(&provider->dirty);
-    size_t bytes, count = gather(provider, parts, holds);
-    if (any && !count) {
+    size_t bytes = 0, count = 0;
+    if (gather(provider, parts, holds, &count) < 0) {
         give_up(provider);
         return false;
     }
+    if (!count && !provider->more_bytes) return true; /* all of them failed */
     for (size_t i = 0; i < count; i++) numbers[i] = holds[i]->number;
     chordal__message state = {.kind = CHORDAL__STATE, .list = parts, .holds = numbers, .list_len = count};
     state.flags = chordal__list_empty(&provider->dirty) ? 0 : CHORDAL__FLAG_MORE;
-    int code = send_to_cut(provider, &state, 0, &bytes);
-    if (code == CHORDAL_E_SIZE)
-        for (size_t i = 0; i < count; i++) put_off(holds[i]);
-    if (code == CHORDAL_E_SIZE && count) return true;
-    if (code < 0) return false;
+    if (send_to_cut(provider, &state, 0, &bytes) < 0) return false;
     provider->more_bytes += bytes;
-    if (state.flags) return bytes != 0;
-    bytes = (size_t)provider->more_bytes;
+    if (state.flags || !bytes) return bytes != 0;
+    chordal__window_count_state(&provider->window, provider->cut, provider->more_bytes);
     provider->more_bytes = 0;
-    return count_state(provider, bytes);
+    return true;
 }
 
 static bool send_all_state(chordal__provider *provider) {
@@ -113,26 +120,32 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
 
 static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
     chordal__message bound = {.kind = CHORDAL__BOUND};
-    chordal__body *content = chordal__stream_snapshot(hold->stream, provider->encoding);
+    chordal__body *content;
     size_t bytes, told = provider->told_len;
-    if (!content || !members_part(provider, hold->object->type, &bound.parts[0])) {
+    int code = chordal__stream_snapshot(hold->stream, provider->encoding, &content);
+    if (code == CHORDAL_E_SIZE) {
+        chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
+        return true;
+    }
+    if (code < 0 || !members_part(provider, hold->object->type, &bound.parts[0])) {
         give_up(provider);
         return false;
     }
     bound.numbers[0] = hold->number;
     bound.numbers[2] = CHORDAL__BOUND_SNAPSHOT;
     bound.parts[1] = (chordal__part){.data = content->data, .len = content->len, .body = content};
-    int code = send_to_cut(provider, &bound, 1, &bytes);
+    code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;
     if (code == CHORDAL_E_SIZE)
-        chordal__hold_fail(hold, code, CHORDAL__WORDS("the object is larger than the peer takes"));
+        chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
     if (code < 0) return code == CHORDAL_E_SIZE;
     hold->bound = true;
     chordal__hold_seen(hold);
-    bool counted = count_state(provider, bytes);
+    if (!bytes) return false;
+    chordal__window_count_state(&provider->window, provider->cut, bytes);
     hold->bound_at = provider->window.states_sent;
-    return counted;
+    return true;
 }
 
 /* A hold that waits for its bound, or to be told that it fails. */
@@ -141,7 +154,7 @@ static bool serve_waiting(chordal__provider *provider) {
     chordal__list_remove(&hold->waiting);
     if (!hold->too_large) return send_bound(provider, hold);
     hold->too_large = hold->bound = false;
-    chordal__hold_fail(hold, CHORDAL_E_SIZE, CHORDAL__WORDS("a change is larger than the peer takes"));
+    chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
     return true;
 }
 

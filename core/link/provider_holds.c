@@ -51,14 +51,20 @@ static void say_moved(const chordal__hold *hold) {
     chordal__send(hold->provider->origin.link, &moved, NULL);
 }
 
+/* Without memory for the name it is that of the code. */
+static void say_failed(const chordal__hold *hold) {
+    const chordal__reason *reason = &hold->reason;
+    const char *name = reason->name.len ? reason->name.data : chordal_error_name(reason->code);
+    chordal__send_text(&hold->provider->origin, CHORDAL__FAILED, hold->number, name, strlen(name), reason->detail.data,
+                       reason->detail.len);
+}
+
 static void say(chordal__hold *hold) {
     chordal__origin *origin = &hold->provider->origin;
-    const chordal__reason *reason = &hold->reason;
     if (!origin->link) return; /* the session is lost */
     switch (hold->dead) {
     case CHORDAL__FAILED:
-        chordal__send_text(origin, CHORDAL__FAILED, hold->number, reason->name.data, reason->name.len,
-                           reason->detail.data, reason->detail.len);
+        say_failed(hold);
         break;
     case CHORDAL__MOVED:
         say_moved(hold);
@@ -143,7 +149,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     }
     const uint8_t *name = message->texts[0].data;
     chordal__type *type = chordal__type_find(runtime, name, message->texts[0].len);
-    chordal__link *behind = type ? NULL : chordal__route_of_type(runtime->links, name, message->texts[0].len);
+    chordal__link *behind = type ? NULL : chordal__route_of_type(runtime->links, name, message->texts[0].len, provider->origin.link);
     chordal__buffer params;
     chordal__buffer_init(&params, runtime->memory, (size_t)runtime->settings.limits.size);
     code = chordal__part_to_packed(runtime, provider->encoding, &message->parts[0], &params, error);
@@ -151,7 +157,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
         free_hold(hold);
     else if (type)
         follow(hold, type, message->numbers[1], &params);
-    else if (behind && behind != provider->origin.link)
+    else if (behind)
         move_hold(hold, behind);
     else
         fail_unknown(hold, name, message->texts[0].len);
@@ -227,25 +233,27 @@ void chordal__hold_seen(chordal__hold *hold) {
 
 /* ---- back ---- */
 
-/* A bound that was not acknowledged is sent again; of others what changed since. */
+/* A bound that did not arrive is sent again; of others what changed since. */
 static void rewind_hold(chordal__hold *hold, uint64_t cut) {
     say(hold);
-    if (hold->dead || !hold->bound) return;
-    if (hold->bound_at <= hold->provider->window.states_acked) {
+    if (hold->dead) return;
+    if (hold->bound && hold->bound_at <= hold->provider->window.states_acked) {
         hold->seen = cut;
         if (hold->stream->last > cut) chordal__hold_changed(hold);
         return;
     }
     hold->bound = false;
     chordal__hold_seen(hold);
-    if (hold->object->state == CHORDAL__OBJECT_LIVE) chordal__list_append(&hold->provider->waiting, &hold->waiting);
+    if (!hold->object || hold->object->state != CHORDAL__OBJECT_LIVE) return;
+    chordal__list_remove(&hold->waiting);
+    chordal__list_append(&hold->provider->waiting, &hold->waiting);
 }
 
-void chordal__provider_rewind(chordal__provider *provider, uint64_t cut) {
-    uint64_t acked = provider->window.states_acked;
+void chordal__provider_rewind(chordal__provider *provider) {
+    uint64_t acked = provider->window.states_acked, cut = provider->window.acked;
     for (size_t i = 0; i < provider->holds_capacity; i++)
         if (provider->holds[i]) rewind_hold(provider->holds[i], cut);
     while (provider->told_len && provider->told[provider->told_len - 1].at > acked) provider->told_len--;
-    chordal__window_back(&provider->window, cut, &provider->ready);
+    chordal__window_back(&provider->window, &provider->ready);
     provider->cut = cut;
 }

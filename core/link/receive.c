@@ -114,7 +114,8 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     chordal__origin *origin = chordal__origin_get(link, message->origin);
     if (!origin)
         return message->kind == CHORDAL__ORIGIN ? open_origin(link, message, error) : out_of_order(message, error);
-    if (message->kind == CHORDAL__ENDED && origin->role == CHORDAL__ROLE_ENDED) {
+    bool ends = message->kind == CHORDAL__ENDED || message->kind == CHORDAL__LOST;
+    if (ends && origin->role == CHORDAL__ROLE_ENDED) {
         chordal__origin_confirmed(link, message->origin);
         return 0;
     }

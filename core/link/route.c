@@ -13,13 +13,14 @@ void chordal__offer(chordal__link *link, const void *name, size_t name_len) {
 /* What is provided here, and what others offered here: who asks is moved on to them. */
 void chordal__offer_types(chordal__link *link) {
     chordal__type *type;
-    chordal__route *route;
+    chordal__offered *offered;
     size_t at = 0;
     while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL)
         chordal__offer(link, type->name.data, type->name.len);
     at = 0;
-    while ((route = chordal__map_next(&link->links->routes, &at)) != NULL)
-        if (route->link != link) chordal__offer(link, route->type.data, route->type.len);
+    while ((offered = chordal__map_next(&link->links->routes, &at)) != NULL)
+        if (chordal__route_of_type(link->links, offered->type.data, offered->type.len, link))
+            chordal__offer(link, offered->type.data, offered->type.len);
 }
 
 /* Only what is new goes on, so that hosts in a circle come to rest. */
@@ -31,57 +32,78 @@ void chordal__offer_to_others(chordal__links *links, const chordal__link *except
     }
 }
 
-static void free_route(chordal__memory *memory, chordal__route *route) {
-    chordal__list_remove(&route->node);
-    chordal__text_clear(memory, &route->type);
-    chordal__release(memory, route, sizeof *route);
+static chordal__offered *new_offered(chordal__links *links, const void *type, size_t type_len) {
+    chordal__memory *memory = links->runtime->memory;
+    chordal__offered *offered = chordal__allocate_zero(memory, sizeof *offered);
+    if (!offered) return NULL;
+    chordal__list_init(&offered->routes);
+    int code = chordal__text_set(memory, &offered->type, type, type_len);
+    if (code == 0) code = chordal__map_put(&links->routes, type, type_len, offered);
+    if (code == 0) return offered;
+    chordal__text_clear(memory, &offered->type);
+    chordal__release(memory, offered, sizeof *offered);
+    return NULL;
 }
 
-static void lead_to(chordal__route *route, chordal__link *link) {
-    if (route->link) route->link->offered_len--;
-    chordal__list_remove(&route->node);
-    chordal__list_append(&link->offered, &route->node);
-    link->offered_len++;
-    route->link = link;
+/* A type that nobody offers any more is forgotten. */
+static void tidy(chordal__links *links, chordal__offered *offered) {
+    chordal__memory *memory = links->runtime->memory;
+    if (!chordal__list_empty(&offered->routes)) return;
+    chordal__map_remove(&links->routes, offered->type.data, offered->type.len);
+    chordal__text_clear(memory, &offered->type);
+    chordal__release(memory, offered, sizeof *offered);
 }
 
-/* The newest offer of a type counts. */
+static bool has_offered(const chordal__offered *offered, const chordal__link *link) {
+    for (const chordal__list *node = offered->routes.next; node != &offered->routes; node = node->next)
+        if (CHORDAL__ENTRY(node, chordal__route, node)->link == link) return true;
+    return false;
+}
+
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len) {
-    chordal__map *routes = &link->links->routes;
+    chordal__links *links = link->links;
     chordal__memory *memory = link->runtime->memory;
     if (!(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) return 0;
     if (type_len == 0 || type_len > CHORDAL__TYPE_NAME_BYTES) return CHORDAL_E_MALFORMED;
-    chordal__route *route = chordal__map_get(routes, type, type_len);
-    if (route && route->link == link) return 0;
+    chordal__offered *offered = chordal__map_get(&links->routes, type, type_len);
+    bool first = !offered;
+    if (offered && has_offered(offered, link)) return 0;
     if (link->offered_len >= CHORDAL__OFFERS_LIMIT) return CHORDAL_E_LIMIT;
+    if (first) offered = new_offered(links, type, type_len);
+    chordal__route *route = offered ? chordal__allocate_zero(memory, sizeof *route) : NULL;
     if (!route) {
-        route = chordal__allocate_zero(memory, sizeof *route);
-        if (!route) return CHORDAL_E_NOMEM;
-        chordal__list_init(&route->node);
-        int code = chordal__text_set(memory, &route->type, type, type_len);
-        if (code == 0) code = chordal__map_put(routes, type, type_len, route);
-        if (code < 0) {
-            free_route(memory, route);
-            return code;
-        }
-        chordal__offer_to_others(link->links, link, type, type_len);
+        if (offered) tidy(links, offered);
+        return CHORDAL_E_NOMEM;
     }
-    lead_to(route, link);
+    *route = (chordal__route){.offered = offered, .link = link};
+    chordal__list_prepend(&offered->routes, &route->node);
+    chordal__list_append(&link->offered, &route->link_node);
+    link->offered_len++;
+    if (first) chordal__offer_to_others(links, link, type, type_len);
     return 0;
 }
 
 void chordal__routes_drop(chordal__link *link) {
     while (!chordal__list_empty(&link->offered)) {
-        chordal__route *route = CHORDAL__ENTRY(link->offered.next, chordal__route, node);
-        chordal__map_remove(&link->links->routes, route->type.data, route->type.len);
-        free_route(link->runtime->memory, route);
+        chordal__route *route = CHORDAL__ENTRY(link->offered.next, chordal__route, link_node);
+        chordal__offered *offered = route->offered;
+        chordal__list_remove(&route->node);
+        chordal__list_remove(&route->link_node);
+        chordal__release(link->runtime->memory, route, sizeof *route);
+        tidy(link->links, offered);
     }
     link->offered_len = 0;
 }
 
-chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len) {
-    chordal__route *route = chordal__map_get(&links->routes, type, type_len);
-    return route ? route->link : NULL;
+chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len,
+                                      const chordal__link *asking) {
+    const chordal__offered *offered = chordal__map_get(&links->routes, type, type_len);
+    if (!offered) return NULL;
+    for (const chordal__list *node = offered->routes.next; node != &offered->routes; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__route, node)->link;
+        if (link != asking) return link;
+    }
+    return NULL;
 }
 
 void chordal__route_name(const chordal__link *link, char out[33]) {
@@ -93,20 +115,39 @@ void chordal__route_name(const chordal__link *link, char out[33]) {
     out[32] = 0;
 }
 
-/* A link by its peer's name, the one that is up before one that may come back. */
-static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, size_t len) {
+static bool passes(const chordal__link *link, bool json) {
+    return link->state == CHORDAL_LINK_UP && (json || link->codec_kind == CHORDAL_CODEC_BINARY);
+}
+
+/* A link by its peer's name: one that takes these parts now before one that may come back. */
+static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, size_t len, bool json) {
     char own[33];
     chordal__link *found = NULL;
     for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
         if (link->state == CHORDAL_LINK_CLOSED || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
         chordal__route_name(link, own);
-        if (len == 32 && memcmp(own, name, 32) == 0 && (!found || link->state == CHORDAL_LINK_UP)) found = link;
+        if (len == 32 && memcmp(own, name, 32) == 0 && (!found || passes(link, json))) found = link;
     }
     return found;
 }
 
 /* ---- forwards ---- */
+
+static void free_forward(chordal__forward *forward, bool ended_sent) {
+    chordal__memory *memory = forward->origin.link->runtime->memory;
+    chordal__origin_leave(&forward->origin, ended_sent);
+    chordal__release(memory, forward, sizeof *forward);
+}
+
+/* A message that the next host does not take ends this session, at both sides. */
+static int end_too_large(chordal__forward *forward) {
+    chordal__send_ended(&forward->origin, CHORDAL_E_SIZE, NULL, 0);
+    chordal__send_ended(&forward->other->origin, CHORDAL_E_SIZE, NULL, 0);
+    free_forward(forward->other, true);
+    free_forward(forward, true);
+    return 0;
+}
 
 /* What cannot be encoded for the next link is the fault of the one that it came from. */
 static int pass_on(chordal__forward *to, chordal__message *message, chordal_error *error) {
@@ -115,6 +156,7 @@ static int pass_on(chordal__forward *to, chordal__message *message, chordal_erro
     message->origin = to->origin.number;
     link->runtime->counters.parts_forwarded += message->list_len + 1;
     int code = chordal__try_send(link, message, &bytes);
+    if (code == CHORDAL_E_SIZE) return end_too_large(to);
     if (code != CHORDAL_E_NOMEM) return code < 0 ? chordal__fail(error, code, 0, "a message that cannot go on") : 0;
     if (!link->broken) link->broken = code;
     return 0;
@@ -129,12 +171,6 @@ static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *
     if (*out_code == 0) return forward;
     chordal__release(link->runtime->memory, forward, sizeof *forward);
     return NULL;
-}
-
-static void free_forward(chordal__forward *forward, bool ended_sent) {
-    chordal__memory *memory = forward->origin.link->runtime->memory;
-    chordal__origin_leave(&forward->origin, ended_sent);
-    chordal__release(memory, forward, sizeof *forward);
 }
 
 /* A session that cannot go on ends at once; `code` says whether it may later. */
@@ -152,12 +188,12 @@ static chordal__link *next_link(chordal__link *link, chordal__message *message, 
     const uint8_t *route = message->texts[0].data;
     size_t len = message->texts[0].len, word = 0;
     while (word < len && route[word] != '/') word++;
-    chordal__link *behind = link_of_name(link->links, route, word);
     bool json = message->numbers[1] == CHORDAL__ENCODING_JSON;
+    chordal__link *behind = link_of_name(link->links, route, word, json);
     *out_refusal = CHORDAL_E_NO_ROUTE;
     if (!behind || behind == link) return NULL;
     if (behind->state != CHORDAL_LINK_UP) *out_refusal = CHORDAL_E_LOST;
-    if (behind->state != CHORDAL_LINK_UP || (behind->codec_kind != CHORDAL_CODEC_BINARY && !json)) return NULL;
+    if (!passes(behind, json)) return NULL;
     if (word < len) word++;
     message->texts[0].data += word;
     message->texts[0].len -= word;

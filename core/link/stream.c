@@ -76,13 +76,22 @@ static void on_state(chordal__observer *observer) {
 
 /* ---- encoding ---- */
 
-static chordal__body *encode(chordal__stream *stream, uint8_t encoding, uint64_t from, const chordal__ops *ops) {
+/* What was written into the scratch buffer, or why it could not be. */
+static int take_scratch(chordal__runtime *runtime, chordal__body **out) {
+    int code = runtime->scratch.failed;
+    *out = code ? NULL : chordal__body_of_buffer(runtime->memory, &runtime->scratch);
+    if (!code && !*out) code = CHORDAL_E_NOMEM;
+    return code;
+}
+
+static int encode(chordal__stream *stream, uint8_t encoding, uint64_t from, const chordal__ops *ops,
+                  chordal__body **out) {
     chordal__runtime *runtime = stream->object->runtime;
     chordal__buffer *buffer = &runtime->scratch;
     chordal__buffer_clear(buffer);
     chordal__change_write(buffer, encoding, &stream->dictionary, from, stream->last, ops);
     runtime->counters.changes_encoded++;
-    return chordal__body_of_buffer(runtime->memory, buffer);
+    return take_scratch(runtime, out);
 }
 
 static int push_whole(chordal__ops *ops, uint32_t member, const chordal__slot *slot) {
@@ -119,7 +128,7 @@ static bool outweighs(const chordal__stream *stream, const chordal__ops *ops) {
     return weight < ops->weight;
 }
 
-static chordal__body *encode_fold(chordal__stream *stream, uint8_t encoding, uint64_t from) {
+static int encode_fold(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__body **out) {
     chordal__ops ops;
     chordal__ops_init(&ops, stream->object->runtime->memory);
     bool whole = !chordal__stream_has(stream, from);
@@ -129,46 +138,49 @@ static chordal__body *encode_fold(chordal__stream *stream, uint8_t encoding, uin
         whole = true;
     }
     if (code == 0 && whole) code = whole_values(stream, &ops);
-    chordal__body *body = code < 0 ? NULL : encode(stream, encoding, from, &ops);
+    if (code == 0) code = encode(stream, encoding, from, &ops, out);
     chordal__ops_dispose(&ops);
-    return body;
+    return code;
 }
 
-chordal__body *chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from) {
+int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__body **out) {
     chordal__encoded *made = stream->changes[encoding - 1];
     from = chordal__stream_border(stream, from);
-    for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++)
-        if (made[i].body && made[i].from == from && made[i].to == stream->last) return made[i].body;
+    for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++) {
+        *out = made[i].body;
+        if (made[i].body && made[i].from == from && made[i].to == stream->last) return 0;
+    }
     bool only_current = stream->current && from >= stream->before_current;
-    chordal__body *body =
-        only_current ? encode(stream, encoding, from, stream->current) : encode_fold(stream, encoding, from);
-    if (!body) return NULL;
+    int code = only_current ? encode(stream, encoding, from, stream->current, out)
+                            : encode_fold(stream, encoding, from, out);
+    if (code < 0) return code;
     chordal__encoded *place = &made[stream->next_change[encoding - 1]++ % CHORDAL__STREAM_FOLDS];
     chordal__body_unref(place->body);
-    *place = (chordal__encoded){from, stream->last, body};
-    return body;
+    *place = (chordal__encoded){from, stream->last, *out};
+    return 0;
 }
 
-chordal__body *chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding) {
+int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__body **out) {
     chordal__runtime *runtime = stream->object->runtime;
     chordal__encoded *kept = &stream->snapshots[encoding - 1];
     const chordal__members *members = stream->object->type->members;
-    if (kept->body && kept->to == stream->last) return kept->body;
+    *out = kept->body;
+    if (kept->body && kept->to == stream->last) return 0;
     chordal__member_value *values = chordal__allocate_zero(runtime->memory, members->count * sizeof *values);
-    if (members->count && !values) return NULL;
+    if (members->count && !values) return CHORDAL_E_NOMEM;
     for (uint32_t i = 0; i < members->count; i++)
         values[i] = (chordal__member_value){stream->object->slots[i].head, stream->object->slots[i].error};
     chordal__buffer_clear(&runtime->scratch);
     chordal__snapshot_write(&runtime->scratch, encoding, &stream->dictionary, values, members->is_state,
                             members->count);
     chordal__release(runtime->memory, values, members->count * sizeof *values);
-    chordal__body *body = chordal__body_of_buffer(runtime->memory, &runtime->scratch);
-    if (!body) return NULL;
+    int code = take_scratch(runtime, out);
+    if (code < 0) return code;
     runtime->counters.snapshots_encoded++;
     chordal__body_unref(kept->body);
-    *kept = (chordal__encoded){0, stream->last, body};
+    *kept = (chordal__encoded){0, stream->last, *out};
     if (stream->warm.next == &stream->warm) chordal__list_append(&runtime->links->warm, &stream->warm);
-    return body;
+    return 0;
 }
 
 void chordal__stream_cool(chordal__stream *stream) {

@@ -40,13 +40,15 @@ static int grow(chordal__window *window) {
     return 0;
 }
 
-int chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes) {
-    if (window->states_len == window->states_capacity && grow(window) < 0) return CHORDAL_E_NOMEM;
+int chordal__window_reserve(chordal__window *window) {
+    return window->states_len == window->states_capacity ? grow(window) : 0;
+}
+
+void chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes) {
     window->states[(window->states_first + window->states_len++) % window->states_capacity] =
         (chordal__sent){cut, bytes};
     window->states_sent++;
     window->under_way += bytes;
-    return 0;
 }
 
 void chordal__window_count_outcome(chordal__window *window, chordal__invocation *invocation, size_t bytes) {
@@ -80,10 +82,9 @@ chordal__invocation *chordal__window_ack_outcome(chordal__window *window) {
     return invocation;
 }
 
-void chordal__window_back(chordal__window *window, uint64_t cut, chordal__list *ready) {
-    window->states_acked = window->states_sent;
+void chordal__window_back(chordal__window *window, chordal__list *ready) {
+    window->states_sent = window->states_acked;
     window->states_first = window->states_len = 0;
-    window->acked = cut;
     window->under_way = 0;
     window->kept_len = 0;
     window->full = false;

@@ -13,7 +13,7 @@
     MESSAGE(HELLO, 1, "hello", "NNIINP")    /* oldest, newest version; host, run; message limit; info */               \
     MESSAGE(WELCOME, 2, "welcome", "NIINP") /* version; host, run; message limit; info */                              \
     MESSAGE(ORIGIN, 3, "origin",                                                                                       \
-            "NINNTINNP") /* id; session; part encoding; options; route; run, cut and outcomes to resume; authority */  \
+            "NINNTINNNP") /* id; session; part encoding; options; route; run, cut, states, outcomes before; authority */      \
     MESSAGE(OPENED, 4, "opened", "I") /* run */                                                                        \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
     MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
