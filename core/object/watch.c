@@ -57,11 +57,16 @@ static void owe_snapshot(chordal__feed *feed, uint64_t commit) {
     feed->snapshot = true;
 }
 
+/* What waits is not whole: it is not told, whole values follow. */
 static void lose_track(chordal__feed *feed, uint64_t commit) {
-    if (keeps_value(feed->watch))
+    if (keeps_value(feed->watch)) {
         owe_snapshot(feed, commit);
-    else
-        feed->watch->reference->source->reset(feed->watch->reference);
+        return;
+    }
+    if (feed->pending) block(feed->watch, -1);
+    clear_feed(feed);
+    chordal__untell(&feed->event);
+    feed->watch->reference->source->reset(feed->watch->reference);
 }
 
 static void add_ops(chordal__feed *feed, uint64_t commit, const chordal__ops *ops) {
@@ -338,8 +343,8 @@ void chordal__watch_take(chordal__watch *watch) {
 }
 
 void chordal__watch_reset(chordal__watch *watch) {
-    if (keeps_value(watch))
-        chordal__watch_replaced(watch, watch->runtime->commit_number);
+    if (keeps_value(watch)) /* a reference's commits are its provider's */
+        chordal__watch_replaced(watch, watch->reference ? watch->reference->commit : watch->runtime->commit_number);
     else
         watch->reference->source->reset(watch->reference);
 }
