@@ -487,6 +487,7 @@ struct chordal__watch {
     chordal__runtime *runtime;
     chordal_id id; /* of the KEPT implicit one: the reference's */
     uint32_t member, flags;
+    bool lost;                     /* KEPT: whole values were asked for, nothing is told before they come */
     chordal__reference *reference; /* one of these two */
     chordal__object *object;       /* pinned and demanded */
     chordal__observer observer;    /* of an object */

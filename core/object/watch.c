@@ -57,19 +57,26 @@ static void owe_snapshot(chordal__feed *feed, uint64_t commit) {
     feed->snapshot = true;
 }
 
-/* What waits is not whole: it is not told, whole values follow. */
-static void lose_track(chordal__feed *feed, uint64_t commit) {
-    if (keeps_value(feed->watch)) {
-        owe_snapshot(feed, commit);
-        return;
-    }
+static void drop_feed(chordal__feed *feed) {
     if (feed->pending) block(feed->watch, -1);
     clear_feed(feed);
     chordal__untell(&feed->event);
-    feed->watch->reference->source->reset(feed->watch->reference);
+}
+
+/* A KEPT reference that misses a change of one member tells nothing of any until whole values come. */
+static void lose_track(chordal__feed *feed, uint64_t commit) {
+    chordal__watch *watch = feed->watch;
+    if (keeps_value(watch)) {
+        owe_snapshot(feed, commit);
+        return;
+    }
+    watch->lost = true;
+    for (uint32_t i = 0; i < watch->feeds_len; i++) drop_feed(&watch->feeds[i]);
+    watch->reference->source->reset(watch->reference);
 }
 
 static void add_ops(chordal__feed *feed, uint64_t commit, const chordal__ops *ops) {
+    if (feed->watch->lost) return;
     set_pending(feed, commit);
     if (feed->snapshot && !feed->packed) return; /* it will read the value as it is then */
     if (chordal__fold(&feed->ops, ops) < 0 || feed->ops.weight > FOLD_LIMIT) lose_track(feed, commit);
@@ -135,6 +142,7 @@ void chordal__watch_replaced(chordal__watch *watch, uint64_t commit) {
 
 void chordal__watch_replaced_packed(chordal__watch *watch, uint64_t commit, chordal__body *packed,
                                     const size_t *offsets) {
+    watch->lost = false;
     for (uint32_t i = 0; i < watch->feeds_len; i++) {
         chordal__feed *feed = &watch->feeds[i];
         owe_snapshot(feed, commit);
