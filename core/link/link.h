@@ -254,7 +254,7 @@ void chordal__provider_end(chordal__provider *provider, bool ended_sent);
 void chordal__provider_lost(chordal__provider *provider, bool ended_sent); /* its way is gone; it may come back */
 void chordal__provider_due(chordal__provider *provider);
 void chordal__provider_end_holds(chordal__provider *provider);
-void chordal__provider_rewind(chordal__provider *provider); /* to what the consumer has */
+void chordal__provider_rewind(chordal__provider *provider);                        /* to what the consumer has */
 void chordal__provider_drop_outcomes(chordal__provider *provider, uint64_t count); /* the oldest ones were taken */
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_release(chordal__provider *provider, const chordal__message *message, chordal_error *error);
@@ -324,7 +324,7 @@ struct chordal__consumer {
     size_t numbers_capacity;
     chordal__known_type *types;
     size_t types_len, types_capacity;
-    uint64_t cut, cut_before; /* before the one that goes on */
+    uint64_t cut, cut_before;  /* before the one that goes on */
     uint64_t requests;         /* hold, release and call messages sent in the session */
     uint64_t states, outcomes; /* received in the session */
     chordal__staged *staged;

@@ -137,8 +137,7 @@ static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
     code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;
-    if (code == CHORDAL_E_SIZE)
-        chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
+    if (code == CHORDAL_E_SIZE) chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
     if (code < 0) return code == CHORDAL_E_SIZE;
     hold->bound = true;
     chordal__hold_seen(hold);

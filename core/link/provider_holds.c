@@ -118,7 +118,10 @@ static void move_hold(chordal__hold *hold, const chordal__link *behind) {
     hold->dead = CHORDAL__MOVED;
     chordal__reason_set(hold->provider->runtime->memory, &hold->reason,
                         json ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY, name, 32, NULL, 0);
-    say(hold);
+    if (hold->reason.name.len)
+        say(hold);
+    else
+        chordal__hold_fail(hold, CHORDAL_E_NOMEM, CHORDAL__WORDS("no memory for the route"));
 }
 
 static chordal__hold *new_hold(chordal__provider *provider, uint64_t number) {
@@ -149,7 +152,8 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     }
     const uint8_t *name = message->texts[0].data;
     chordal__type *type = chordal__type_find(runtime, name, message->texts[0].len);
-    chordal__link *behind = type ? NULL : chordal__route_of_type(runtime->links, name, message->texts[0].len, provider->origin.link);
+    chordal__link *behind =
+        type ? NULL : chordal__route_of_type(runtime->links, name, message->texts[0].len, provider->origin.link);
     chordal__buffer params;
     chordal__buffer_init(&params, runtime->memory, (size_t)runtime->settings.limits.size);
     code = chordal__part_to_packed(runtime, provider->encoding, &message->parts[0], &params, error);

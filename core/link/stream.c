@@ -151,8 +151,8 @@ int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t f
         if (made[i].body && made[i].from == from && made[i].to == stream->last) return 0;
     }
     bool only_current = stream->current && from >= stream->before_current;
-    int code = only_current ? encode(stream, encoding, from, stream->current, out)
-                            : encode_fold(stream, encoding, from, out);
+    int code =
+        only_current ? encode(stream, encoding, from, stream->current, out) : encode_fold(stream, encoding, from, out);
     if (code < 0) return code;
     chordal__encoded *place = &made[stream->next_change[encoding - 1]++ % CHORDAL__STREAM_FOLDS];
     chordal__body_unref(place->body);

@@ -12,8 +12,9 @@
 #define CHORDAL__MESSAGES(MESSAGE)                                                                                     \
     MESSAGE(HELLO, 1, "hello", "NNIINP")    /* oldest, newest version; host, run; message limit; info */               \
     MESSAGE(WELCOME, 2, "welcome", "NIINP") /* version; host, run; message limit; info */                              \
-    MESSAGE(ORIGIN, 3, "origin",                                                                                       \
-            "NINNTINNNP") /* id; session; part encoding; options; route; run, cut, states, outcomes before; authority */      \
+    MESSAGE(                                                                                                           \
+        ORIGIN, 3, "origin",                                                                                           \
+        "NINNTINNNP") /* id; session; encoding; options; route; to resume: run, cut, states, outcomes; authority */    \
     MESSAGE(OPENED, 4, "opened", "I") /* run */                                                                        \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
     MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
