@@ -35,9 +35,14 @@ static void set_state(chordal__link *link, uint8_t state, int code, const char *
 }
 
 static void set_due(chordal__link *link, chordal_time span) {
+    chordal__heap *deadlines = &link->runtime->deadlines;
     if (span >= CHORDAL_NEVER)
-        chordal__heap_remove(&link->runtime->deadlines, &link->due);
-    else if (chordal__heap_set(&link->runtime->deadlines, &link->due, link->runtime->now + span) < 0 && !link->broken)
+        chordal__heap_remove(deadlines, &link->due);
+    else if (chordal__heap_set(deadlines, &link->due, link->runtime->now + span) == 0)
+        return;
+    else if (link->state == CHORDAL_LINK_WAIT)
+        set_state(link, CHORDAL_LINK_DIAL, 0, NULL); /* rather too early than never */
+    else if (!link->broken)
         link->broken = CHORDAL_E_NOMEM;
 }
 

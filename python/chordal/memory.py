@@ -49,6 +49,10 @@ class _End(Link):
 
     _on_output = _carry_all
 
+    def close(self) -> None:
+        super().close()
+        self._carry_all()  # the bye arrives, even if the host is closed next
+
     def _cut(self) -> None:
         other, self._other = self._other, None
         if other is not None:

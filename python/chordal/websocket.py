@@ -71,6 +71,19 @@ def dialler(host: Host, url: str, codec: int, options: dict[str, Any]) -> Dial:
     return dial
 
 
+class _Listener:
+    """A server whose connections end by their links: they have to say bye."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+
+    def close(self) -> None:
+        self._server.close(close_connections=False)
+
+    async def wait_closed(self) -> None:
+        await self._server.wait_closed()
+
+
 async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
     place = urlsplit(url)
     allowed = {origins} if isinstance(origins, str) else set(origins)
@@ -95,7 +108,7 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int,
     port = next(iter(server.sockets)).getsockname()[1]
     name = f"[{place.hostname}]" if ":" in (place.hostname or "") else place.hostname
     address = f"{place.scheme}://{name}:{port}{place.path}"
-    return Server(host, server, address)
+    return Server(host, _Listener(server), address)
 
 
 def _from_own_page(request: Request, allowed: set[str]) -> bool:
