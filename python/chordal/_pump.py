@@ -106,6 +106,11 @@ class Pump:
             self._scheduled = True
             self._turns.add(self)  # type: ignore[union-attr]
 
+    def stir(self) -> None:
+        """As wake, if there is something to do now, or sooner than the timer tells."""
+        if not self._scheduled and self.core.deadline() < self._timer_at:
+            self.wake()
+
     def nudge(self) -> None:
         """As wake, from any thread, and without need of a loop."""
         loop = self._loop

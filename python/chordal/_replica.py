@@ -157,7 +157,11 @@ class Replica:
             folded = bool(event.flags & _records.FRAME_FOLDED)
             ops = None if whole and self.keep != "none" else event.ops
             value = self.values.get(member)
-            self._hand(_present(followers), Frame(value, event.commit, ops, folded, self.errors.get(member), whole))
+            frame = Frame(value, event.commit, ops, folded, self.errors.get(member), whole)
+            for kept in [*followers.values()]:
+                follower = kept()
+                if follower is not None:
+                    follower._deliver(frame)
         if self.untaken:
             self.host._pump.after(self.take)
 

@@ -40,7 +40,7 @@ class Frame:
         self.error = error
         """Why the derive could not be computed; its value is then the last good one."""
         self._ops = ops  # None: the whole is now `value`
-        self._limit = _KEPT_BYTES + (len(ops) if ops is not None and snapshot else 0)
+        self._limit = _KEPT_BYTES + len(ops) if snapshot and ops is not None else _KEPT_BYTES
 
     @property
     def ops(self) -> list[Op]:

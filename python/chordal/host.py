@@ -166,7 +166,8 @@ class Host:
             replica.on_reference(event)
 
     def _on_frame(self, event: _records.FrameEvent) -> None:
-        replica = self._replica(event.watch)
+        kept = self._replicas.get(event.watch)
+        replica = kept() if kept is not None else None
         if replica is not None:
             replica.on_frame(event)
 

@@ -44,8 +44,8 @@ class _End(Link):
             self._core.link_carry(self._id, other._core, other._id)
         except ChordalError:
             self._cut()
-        self._pump.wake()
-        other._pump.wake()
+        self._pump.stir()
+        other._pump.stir()
 
     _on_output = _carry_all
 
