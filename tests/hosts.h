@@ -18,9 +18,10 @@ typedef struct host_event {
         chordal_event_RESULT result;
         chordal_event_TICKET ticket;
         chordal_event_COMPUTE compute;
+        chordal_event_RESOLVE resolve;
         uint8_t bytes[256];
     } as;
-    char text[160]; /* detail */
+    char text[160]; /* detail, or a type */
     char name[64];
     uint8_t data[1024]; /* of the part: ops, arguments, value */
     size_t data_len;
@@ -115,6 +116,10 @@ static inline void keep_event(test_host *h, const chordal_record *r) {
         break;
     case CHORDAL_EVENT_TICKET:
         keep_span(e->text, sizeof e->text, r, e->as.ticket.detail);
+        break;
+    case CHORDAL_EVENT_RESOLVE:
+        keep_span(e->text, sizeof e->text, r, e->as.resolve.type);
+        keep_part(h, e, r, &e->as.resolve.params);
         break;
     default:
         break;

@@ -25,6 +25,7 @@ const host_options_fields = [
   ["lost_limit", 132, 32, false],
   ["name_high", 136, 64, true],
   ["name_low", 144, 64, true],
+  ["resolve_timeout", 152, 64, false],
 ];
 
 export function makeFlat(core) {
@@ -129,8 +130,8 @@ export function makeFlat(core) {
     host_counters(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.j(host_at, core.out(0), 208));
-      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), live_lost: core.bigint(5), allocations: core.bigint(6), entries: core.bigint(7), commits: core.bigint(8), batches: core.bigint(9), computes: core.bigint(10), frames: core.bigint(11), folds: core.bigint(12), changes_encoded: core.bigint(13), snapshots_encoded: core.bigint(14), parts_parsed: core.bigint(15), parts_forwarded: core.bigint(16), messages_in: core.bigint(17), messages_out: core.bigint(18), bytes_in: core.bigint(19), bytes_out: core.bigint(20), bytes_copied_out: core.bigint(21), calls_run: core.bigint(22), windows_full: core.bigint(23), reconnects: core.bigint(24), sessions_back: core.bigint(25) };
+      core.check(x.j(host_at, core.out(0), 216));
+      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), live_lost: core.bigint(5), allocations: core.bigint(6), entries: core.bigint(7), commits: core.bigint(8), batches: core.bigint(9), computes: core.bigint(10), frames: core.bigint(11), folds: core.bigint(12), changes_encoded: core.bigint(13), snapshots_encoded: core.bigint(14), parts_parsed: core.bigint(15), parts_forwarded: core.bigint(16), messages_in: core.bigint(17), messages_out: core.bigint(18), bytes_in: core.bigint(19), bytes_out: core.bigint(20), bytes_copied_out: core.bigint(21), calls_run: core.bigint(22), windows_full: core.bigint(23), reconnects: core.bigint(24), sessions_back: core.bigint(25), questions: core.bigint(26) };
       core.end();
       return result;
     },
@@ -140,8 +141,8 @@ export function makeFlat(core) {
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(152 + 8);
-      const options_at = core.putOptions(given, 152, host_options_fields);
+      const error = core.reserve(160 + 8);
+      const options_at = core.putOptions(given, 160, host_options_fields);
       core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();
@@ -207,6 +208,12 @@ export function makeFlat(core) {
     link_limit(host) {
       const host_at = core.pointer(host, "host", 1);
       return BigInt.asUintN(64, x.s(host_at));
+    },
+    link_offers(host, link, type) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkText(type, 3);
+      throw new core.errorClass(-11, 0, '');
     },
     link_open(host, flags) {
       const host_at = core.pointer(host, "host", 1);
@@ -380,6 +387,24 @@ export function makeFlat(core) {
       const host_at = core.quietly(host, "host", 1);
       checkWhole(id, 2);
       if (host_at !== 0) x.K(host_at, id);
+    },
+    resolve(host, question, link) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(question, 2);
+      checkWhole(link, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    resolve_fail(host, question, name, message) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(question, 2);
+      checkText(name, 3);
+      checkText(message, 4);
+      throw new core.errorClass(-11, 0, '');
+    },
+    type_place(host, type) {
+      const host_at = core.pointer(host, "host", 1);
+      checkText(type, 2);
+      throw new core.errorClass(-11, 0, '');
     },
     type_provide(host, declaration) {
       const host_at = core.pointer(host, "host", 1);

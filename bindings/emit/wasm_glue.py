@@ -29,6 +29,7 @@ CHECKS = {
     "buffer": "checkBytes",
 }
 ABOVE = {"chordal_error_text": "new core.errorClass(code, 0, '').message"}  # what JavaScript has by itself
+ABSENT = {"chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"}  # not for tabs
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
 OUT_PLACES = 48  # core.js: OUT to FIXED, in places of 8 bytes
@@ -44,7 +45,8 @@ SHIM = f"""/* shim.c: the functions as WebAssembly exports them. {NOTICE} */
 
 def exported(model):
     """The functions of the shim and the letters that they are known by."""
-    functions = [function for function in javascript_functions(model) if function["name"] not in ABOVE]
+    absent = ABSENT | ABOVE.keys()
+    functions = [function for function in javascript_functions(model) if function["name"] not in absent]
     return dict(zip((function["name"] for function in functions), LETTERS, strict=False)), functions
 
 
@@ -222,6 +224,9 @@ class Wrapper:
         params = ", ".join(javascript_name(argument) for argument in inputs(self.function))
         yield f"    {short(self.function['name'])}({params}) {{"
         yield from (f"      {check}" for check in self.checks)
+        if self.function["name"] in ABSENT:
+            yield "      throw new core.errorClass(-11, 0, '');\n    },"
+            return
         needed = " + ".join(self.sizes) or "0"
         if "error" in self.passed:
             yield f"      const error = core.reserve({needed});"

@@ -10,6 +10,10 @@ static int attach(chordal_host *host, chordal__reference *reference, chordal_id 
         return link ? chordal__remote_attach(reference, link, error) : code;
     }
     if (type) return chordal__local_attach(reference, type, error);
+#ifndef CHORDAL__NO_PLACES
+    if (chordal__is_placed(&host->links, reference->type.data, reference->type.len))
+        return chordal__placement_attach(reference, error);
+#endif
     chordal__link *link = chordal__links_default(&host->links);
     if (link) return chordal__remote_attach(reference, link, error);
     return chordal__fail_about(error, CHORDAL_E_NO_TYPE, "neither provided here nor a link to ask for ",

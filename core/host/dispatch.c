@@ -222,6 +222,7 @@ DISPATCH(FRAME, frame)
 DISPATCH(RESULT, result)
 DISPATCH(TICKET, ticket)
 DISPATCH(CANCEL, cancel)
+DISPATCH(RESOLVE, resolve)
 
 static void on_OBJECT(chordal_dispatcher *dispatcher, const chordal_record *record) {
     const chordal_event_OBJECT *event = (const void *)record;
@@ -268,6 +269,7 @@ static const size_t part_offsets[CHORDAL_EVENT_END] = {
     [CHORDAL_EVENT_OBJECT] = offsetof(chordal_event_OBJECT, params),
     [CHORDAL_EVENT_CALL] = offsetof(chordal_event_CALL, arguments),
     [CHORDAL_EVENT_RESULT] = offsetof(chordal_event_RESULT, value),
+    [CHORDAL_EVENT_RESOLVE] = offsetof(chordal_event_RESOLVE, params),
 };
 
 #define ON_EVENT(NAME, number, fields) [CHORDAL_EVENT_##NAME] = on_##NAME,

@@ -274,6 +274,21 @@ static int write_compute(chordal_host *host, chordal__event *event) {
     return 1;
 }
 
+#ifndef CHORDAL__NO_PLACES
+static int write_resolve(chordal_host *host, chordal__event *event) {
+    chordal__question *question = CHORDAL__ENTRY(event, chordal__question, event);
+    BEGIN(RESOLVE);
+    e.question = question->id;
+    e.type = add_text(host, &question->type);
+    if (add_body(host, question->params, &e.params) < 0) return CHORDAL_E_NOMEM;
+    int code = END(RESOLVE, 0);
+    if (code != 1) return code;
+    chordal__untell(event);
+    chordal__question_told(question);
+    return 1;
+}
+#endif
+
 typedef int (*writer)(chordal_host *host, chordal__event *event);
 static const writer writers[] = {
     [CHORDAL__TELL_LINK] = write_link,           [CHORDAL__TELL_OUTPUT] = write_output,
@@ -282,6 +297,9 @@ static const writer writers[] = {
     [CHORDAL__TELL_CALLS] = write_calls,         [CHORDAL__TELL_CANCEL] = write_cancel,
     [CHORDAL__TELL_RESULT] = write_result,       [CHORDAL__TELL_TICKET] = write_ticket,
     [CHORDAL__TELL_COMPUTE] = write_compute,
+#ifndef CHORDAL__NO_PLACES
+    [CHORDAL__TELL_RESOLVE] = write_resolve,
+#endif
 };
 
 static chordal__event *first(chordal__list *events) {

@@ -38,6 +38,7 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->stall_timeout = span(o->stall_timeout, 120000);
     out->outcome_limit = number(o->outcome_limit, 4u << 20);
     out->lost_limit = number(o->lost_limit, 10000);
+    out->resolve_timeout = span(o->resolve_timeout, 60000);
     out->name_high = o->name_high;
     out->name_low = o->name_low;
     out->entropy = o->entropy ? o->entropy : chordal__entropy;

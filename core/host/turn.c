@@ -17,6 +17,11 @@ static void due(chordal__deadline *deadline) {
     case CHORDAL__DUE_PROVIDER:
         chordal__provider_due(CHORDAL__ENTRY(deadline, chordal__provider, due));
         break;
+#ifndef CHORDAL__NO_PLACES
+    case CHORDAL__DUE_QUESTION:
+        chordal__question_due(CHORDAL__ENTRY(deadline, chordal__question, due));
+        break;
+#endif
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
         break;

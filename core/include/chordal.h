@@ -15,6 +15,7 @@
 #include "chordal/reference.h"
 #include "chordal/transaction.h"
 #include "chordal/link.h"
+#include "chordal/placement.h"
 #include "chordal/version.h"
 
 #endif

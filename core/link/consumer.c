@@ -217,7 +217,7 @@ void chordal__consumer_free(chordal__consumer *consumer) {
         chordal__reference *reference = remote->reference;
         reference->source = NULL;
         chordal__remote_free(remote);
-        chordal__reference_orphan(reference, consumer->link->reason.code);
+        if (!chordal__placement_again(reference)) chordal__reference_orphan(reference, consumer->link->reason.code);
     }
     chordal__heap_remove(&consumer->runtime->deadlines, &consumer->due);
     forget_types(consumer);

@@ -17,6 +17,7 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
     chordal__list_init(&link->consumers);
     chordal__list_init(&link->providers);
     chordal__list_init(&link->offered);
+    chordal__placement_link_init(link);
     chordal__list_append(&links->all, &link->node);
     link->id = chordal__id_new(&runtime->ids, CHORDAL__ID_LINK, link, true);
     if (!link->id) {
@@ -81,6 +82,7 @@ void chordal__link_ready(chordal__link *link, const chordal__message *message) {
         node = node->next;
         chordal__consumer_open(consumer);
     }
+    chordal__placement_link_up(link);
 }
 
 static void drop_origin(chordal__link *link, chordal__origin *origin, size_t number, bool returns) {
@@ -129,6 +131,7 @@ static void close_for_good(chordal__link *link, int code, const char *detail) {
     set_state(link, CHORDAL_LINK_CLOSED, code, detail);
     while (!chordal__list_empty(&link->consumers))
         chordal__consumer_free(CHORDAL__ENTRY(link->consumers.next, chordal__consumer, node));
+    chordal__placement_link_closed(link);
 }
 
 /* Doubled each time with a limit, and a random half of it, so that many do not come back at once. */

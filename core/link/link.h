@@ -9,12 +9,15 @@ typedef struct chordal__links chordal__links;
 typedef struct chordal__provider chordal__provider;
 typedef struct chordal__consumer chordal__consumer;
 typedef struct chordal__stream chordal__stream;
+typedef struct chordal__hold chordal__hold;
+typedef struct chordal__asking chordal__asking;
 
 #define CHORDAL__ORIGINS_LIMIT 65536
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
 #define CHORDAL__OFFERS_LIMIT 4096 /* types that one peer offers */
 #define CHORDAL__TYPES_LIMIT 65536 /* types that one session asks for */
+#define CHORDAL__ASKING_LIMIT 4096 /* holds of one session that wait to be told where their objects are */
 #define CHORDAL__ROUTE_WORDS 8     /* hosts in the middle of one session */
 #define CHORDAL__ROUTE_TRIES 4 /* of a route that is not known, before its objects are asked for at the link's end */
 
@@ -30,6 +33,9 @@ struct chordal__links {
     chordal__list warm;    /* streams that keep encoded snapshots for this turn */
     chordal__list owing;   /* consumers that owe an ack */
     bool flushing;
+    chordal__map places;    /* names of types → chordal__place */
+    chordal__map questions; /* type and params → chordal__question */
+    chordal__list asked;    /* the same */
 };
 bool chordal__links_owe_turn(const chordal__links *links); /* something is left for the end of the turn */
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
@@ -85,6 +91,7 @@ struct chordal__link {
     chordal__list providers;
     chordal__list offered; /* routes to what the peer offers */
     uint32_t offered_len;
+    chordal__list awaited; /* questions that are answered with this link, which is not up */
 };
 chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts); /* doubled each time */
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
@@ -208,7 +215,7 @@ CHORDAL_OWN chordal__invocation *chordal__window_ack_outcome(chordal__window *wi
 void chordal__window_back(chordal__window *window, chordal__list *ready);
 
 /* ---- provider*.c: a session in which this host provides ---- */
-typedef struct chordal__hold {
+struct chordal__hold {
     chordal__list stream_node; /* stream.holds */
     chordal__list dirty;       /* provider.dirty: a change is to be sent */
     chordal__list waiting;     /* provider.waiting: a bound is to be sent */
@@ -216,13 +223,14 @@ typedef struct chordal__hold {
     uint64_t number;
     chordal__stream *stream;
     chordal__object *object; /* demanded */
+    chordal__asking *asking; /* of a type that is placed: waits to be told where */
     uint64_t seen;           /* the last commit sent */
     uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
     bool bound;
     bool too_large;         /* a change was larger than the peer takes: it fails when the cut is complete */
     uint8_t dead;           /* the message that said so: FAILED, RETIRED or MOVED; else 0 */
     chordal__reason reason; /* FAILED; MOVED: the route as its name, the encodings as its code */
-} chordal__hold;
+};
 typedef struct chordal__told {
     chordal__type *type;
     uint64_t at; /* the session's count of states with the bound that told it */
@@ -248,6 +256,7 @@ struct chordal__provider {
     uint64_t requests;      /* hold, release, retry and call messages that came in the session */
     uint64_t outcome_bytes; /* of values that are not acknowledged */
     uint64_t more_bytes;    /* of a cut that goes on: counted with its last message */
+    uint32_t asking;        /* holds that wait to be told where their objects are */
 };
 int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error);
 void chordal__provider_end(chordal__provider *provider, bool ended_sent);
@@ -262,6 +271,10 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
 int chordal__provider_ack(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_call(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_cancel(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+/* Its object is behind this link, which is up. */
+void chordal__hold_move(chordal__hold *hold, const chordal__link *behind);
+void chordal__hold_fail_as(chordal__hold *hold, int code, const char *name, size_t name_len, const char *detail,
+                           size_t detail_len);   /* `name` NULL: the code's own */
 void chordal__hold_changed(chordal__hold *hold); /* its stream has a change */
 void chordal__hold_state(chordal__hold *hold);   /* its object went live, failed or retired */
 bool chordal__hold_lags(const chordal__hold *hold);
@@ -408,5 +421,54 @@ void chordal__forward_cut(chordal__forward *forward, bool returns); /* its link 
 void chordal__offer(chordal__link *link, const void *name, size_t name_len);
 void chordal__offer_types(chordal__link *link); /* all of them */
 void chordal__offer_to_others(chordal__links *links, const chordal__link *except, const void *name, size_t name_len);
+bool chordal__link_offers(const chordal__link *link, const void *type, size_t type_len); /* its peer does */
+
+/* ---- placement.c: types of which the program tells where each object is ---- */
+typedef struct chordal__place {
+    chordal__text type;
+} chordal__place;
+typedef struct chordal__question {
+    chordal__list node;    /* links.asked */
+    chordal__list awaited; /* link.awaited, when it is answered */
+    chordal__links *links;
+    chordal_id id;
+    chordal__event event;
+    chordal__deadline due;
+    chordal__text type;
+    chordal__body *params, *key;
+    chordal__list waiting; /* chordal__asking */
+    bool answered;
+} chordal__question;
+int chordal__question_resolve(chordal__question *question, chordal__link *link, chordal_error *error);
+int chordal__question_fail(chordal__question *question, const char *name, size_t name_len, const char *detail,
+                           size_t detail_len, chordal_error *error);
+int chordal__type_place(chordal__links *links, const void *type, size_t type_len, chordal_error *error);
+int chordal__placement_attach(chordal__reference *reference, chordal_error *error);
+#ifdef CHORDAL__NO_PLACES
+#define chordal__places_init(links) ((void)0)
+#define chordal__places_dispose(links) ((void)0)
+#define chordal__places_offer(link) ((void)0)
+#define chordal__is_placed(links, type, type_len) false
+#define chordal__placement_hold(hold, type, type_len, params) ((void)0)
+#define chordal__placement_drop(hold) ((void)0)
+#define chordal__placement_again(reference) false
+#define chordal__placement_link_init(link) ((void)0)
+#define chordal__placement_link_up(link) ((void)0)
+#define chordal__placement_link_closed(link) ((void)0)
+#else
+void chordal__places_init(chordal__links *links);
+void chordal__places_dispose(chordal__links *links);
+void chordal__places_offer(chordal__link *link);
+bool chordal__is_placed(const chordal__links *links, const void *type, size_t type_len);
+void chordal__placement_hold(chordal__hold *hold, const void *type, size_t type_len, const chordal__buffer *params);
+void chordal__placement_drop(chordal__hold *hold); /* it does not wait any more */
+bool chordal__placement_again(
+    chordal__reference *reference); /* its link is gone: it is asked for anew, if it is placed */
+void chordal__placement_link_init(chordal__link *link);
+void chordal__placement_link_up(chordal__link *link);
+void chordal__placement_link_closed(chordal__link *link);
+void chordal__question_told(chordal__question *question); /* its deadline starts */
+void chordal__question_due(chordal__question *question);
+#endif
 
 #endif

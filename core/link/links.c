@@ -8,12 +8,14 @@ int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
     chordal__map_init(&links->routes, runtime->memory, runtime->seed);
     chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
+    chordal__places_init(links);
     runtime->links = links;
     return 0;
 }
 
 void chordal__links_dispose(chordal__links *links) {
     if (!links->runtime) return;
+    chordal__places_dispose(links);
     while (!chordal__list_empty(&links->all)) chordal__link_free(CHORDAL__ENTRY(links->all.next, chordal__link, node));
     while (!chordal__list_empty(&links->lost))
         chordal__provider_end(CHORDAL__ENTRY(links->lost.next, chordal__provider, node), false);

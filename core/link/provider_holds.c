@@ -5,6 +5,7 @@ static void free_hold(chordal__hold *hold) {
     chordal__provider *provider = hold->provider;
     chordal__runtime *runtime = provider->runtime;
     chordal__hold_seen(hold);
+    chordal__placement_drop(hold);
     provider->holds[hold->number] = NULL;
     chordal__list_remove(&hold->waiting);
     chordal__list_remove(&hold->stream_node);
@@ -77,15 +78,15 @@ static void say(chordal__hold *hold) {
     }
 }
 
-static void send_failed(chordal__hold *hold, int code, const char *name, size_t name_len, const char *detail,
-                        size_t detail_len) {
+void chordal__hold_fail_as(chordal__hold *hold, int code, const char *name, size_t name_len, const char *detail,
+                           size_t detail_len) {
     hold->dead = CHORDAL__FAILED;
     chordal__reason_set(hold->provider->runtime->memory, &hold->reason, code, name, name_len, detail, detail_len);
     say(hold);
 }
 
 void chordal__hold_fail(chordal__hold *hold, int code, const char *detail) {
-    send_failed(hold, code, NULL, 0, detail, strlen(detail));
+    chordal__hold_fail_as(hold, code, NULL, 0, detail, strlen(detail));
 }
 
 static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, const chordal__buffer *params) {
@@ -111,7 +112,7 @@ static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, c
         chordal__hold_state(hold);
 }
 
-static void move_hold(chordal__hold *hold, const chordal__link *behind) {
+void chordal__hold_move(chordal__hold *hold, const chordal__link *behind) {
     bool json = behind->codec_kind == CHORDAL_CODEC_TEXT;
     char name[33];
     chordal__route_name(behind, name);
@@ -161,8 +162,10 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
         free_hold(hold);
     else if (type)
         follow(hold, type, message->numbers[1], &params);
+    else if (chordal__is_placed(runtime->links, name, message->texts[0].len))
+        chordal__placement_hold(hold, name, message->texts[0].len, &params);
     else if (behind)
-        move_hold(hold, behind);
+        chordal__hold_move(hold, behind);
     else
         fail_unknown(hold, name, message->texts[0].len);
     if (code == 0) provider->requests++;
@@ -205,7 +208,8 @@ void chordal__hold_state(chordal__hold *hold) {
         chordal__provider_want_flush(hold->provider);
         return;
     case CHORDAL__OBJECT_FAILED:
-        send_failed(hold, reason->code, reason->name.data, reason->name.len, reason->detail.data, reason->detail.len);
+        chordal__hold_fail_as(hold, reason->code, reason->name.data, reason->name.len, reason->detail.data,
+                              reason->detail.len);
         return;
     case CHORDAL__OBJECT_RETIRED:
         hold->dead = CHORDAL__RETIRED;

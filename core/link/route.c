@@ -21,6 +21,7 @@ void chordal__offer_types(chordal__link *link) {
     while ((offered = chordal__map_next(&link->links->routes, &at)) != NULL)
         if (chordal__route_of_type(link->links, offered->type.data, offered->type.len, link))
             chordal__offer(link, offered->type.data, offered->type.len);
+    chordal__places_offer(link);
 }
 
 /* Only what is new goes on, so that hosts in a circle come to rest. */
@@ -104,6 +105,14 @@ chordal__link *chordal__route_of_type(chordal__links *links, const void *type, s
         if (link != asking) return link;
     }
     return NULL;
+}
+
+bool chordal__link_offers(const chordal__link *link, const void *type, size_t type_len) {
+    const chordal__offered *offered = chordal__map_get(&link->links->routes, type, type_len);
+    for (const chordal__list *node = offered ? offered->routes.next : NULL; node && node != &offered->routes;
+         node = node->next)
+        if (CHORDAL__ENTRY(node, chordal__route, node)->link == link) return true;
+    return false;
 }
 
 void chordal__route_name(const chordal__link *link, char out[33]) {
@@ -239,7 +248,7 @@ void chordal__forward_cut(chordal__forward *forward, bool returns) {
     chordal__origin *other = &forward->other->origin;
     if (forward->to_provider) {
         bool dials = forward->origin.link->flags & CHORDAL_LINK_CONNECT;
-        chordal__send_ended(other, returns && dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE, NULL, 0);
+        chordal__send_ended(other, !returns ? 0 : dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE, NULL, 0);
     } else if (returns) {
         chordal__message lost = {.kind = CHORDAL__LOST, .origin = other->number};
         chordal__send(other->link, &lost, NULL);

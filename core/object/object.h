@@ -28,7 +28,8 @@ enum {
     CHORDAL__ID_TICKET,
     CHORDAL__ID_COMPUTE,
     CHORDAL__ID_LINK,
-    CHORDAL__ID_PART
+    CHORDAL__ID_PART,
+    CHORDAL__ID_QUESTION
 };
 
 /* Something to tell at the next poll. It lies in the thing that it tells of, so that telling never fails and never
@@ -48,11 +49,19 @@ enum {
     CHORDAL__TELL_CANCEL,
     CHORDAL__TELL_RESULT,
     CHORDAL__TELL_TICKET,
-    CHORDAL__TELL_COMPUTE
+    CHORDAL__TELL_COMPUTE,
+    CHORDAL__TELL_RESOLVE
 };
 
 /* Deadlines, by what they lie in. */
-enum { CHORDAL__DUE_CALL = 1, CHORDAL__DUE_COMPUTE, CHORDAL__DUE_LINK, CHORDAL__DUE_CONSUMER, CHORDAL__DUE_PROVIDER };
+enum {
+    CHORDAL__DUE_CALL = 1,
+    CHORDAL__DUE_COMPUTE,
+    CHORDAL__DUE_LINK,
+    CHORDAL__DUE_CONSUMER,
+    CHORDAL__DUE_PROVIDER,
+    CHORDAL__DUE_QUESTION
+};
 
 /* Bytes of a name or of words that cross a link. */
 #define CHORDAL__TEXT_LIMIT 65536
@@ -88,7 +97,7 @@ typedef struct chordal__settings {
     uint32_t call_limit, window_messages, window_bytes, parked_limit, queue_limit, dictionary_limit;
     uint32_t outcome_limit, lost_limit;
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
-    chordal_time session_lapse, stall_timeout;
+    chordal_time session_lapse, stall_timeout, resolve_timeout;
     uint64_t name_high, name_low;
     int (*entropy)(void *context, uint8_t *out, size_t len);
     void *entropy_context;
@@ -422,6 +431,7 @@ struct chordal__reference {
     uint32_t flags; /* CHORDAL_REFERENCE_KEPT, _MANUAL */
     uint8_t state;
     bool was_live;
+    bool placed; /* where it leads is asked of the program */
     chordal__reason reason;
     chordal__text type;
     uint32_t version;

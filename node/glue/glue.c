@@ -42,6 +42,7 @@ static const option_field host_options_fields[] = {
     {"lost_limit", offsetof(chordal_host_options, lost_limit), OPTION_U32},
     {"name_high", offsetof(chordal_host_options, name_high), OPTION_U64},
     {"name_low", offsetof(chordal_host_options, name_low), OPTION_U64},
+    {"resolve_timeout", offsetof(chordal_host_options, resolve_timeout), OPTION_TIME},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -71,7 +72,8 @@ static napi_value give_counters(frame *call, const chordal_counters *from) {
         !give_field(call, object, "calls_run", give_u64(call, from->calls_run)) ||
         !give_field(call, object, "windows_full", give_u64(call, from->windows_full)) ||
         !give_field(call, object, "reconnects", give_u64(call, from->reconnects)) ||
-        !give_field(call, object, "sessions_back", give_u64(call, from->sessions_back)))
+        !give_field(call, object, "sessions_back", give_u64(call, from->sessions_back)) ||
+        !give_field(call, object, "questions", give_u64(call, from->questions)))
         return NULL;
     return object;
 }
@@ -398,6 +400,25 @@ static napi_value flat_link_limit(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_link_offers(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    text in_type;
+    uint32_t out_offers = 0;
+    in_type.data = in_type.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_text(&call, 2, &in_type)) {
+        int code = chordal_link_offers(in_host, in_link, in_type.data, in_type.len, &out_offers, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_number(&call, out_offers);
+    }
+    text_free(&in_type);
+    return result;
+}
+
 static napi_value flat_link_open(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -710,6 +731,60 @@ static napi_value flat_release(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_resolve(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_question = 0;
+    uint64_t in_link = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_question) &&
+        read_u64(&call, 2, &in_link)) {
+        int code = chordal_resolve(in_host, in_question, in_link, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_resolve_fail(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_question = 0;
+    text in_name;
+    text in_message;
+    in_name.data = in_name.local;
+    in_message.data = in_message.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_question) &&
+        read_text(&call, 2, &in_name) &&
+        read_text(&call, 3, &in_message)) {
+        int code = chordal_resolve_fail(in_host, in_question, in_name.data, in_name.len, in_message.data, in_message.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    text_free(&in_name);
+    text_free(&in_message);
+    return result;
+}
+
+static napi_value flat_type_place(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    text in_type;
+    in_type.data = in_type.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_text(&call, 1, &in_type)) {
+        int code = chordal_type_place(in_host, in_type.data, in_type.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    text_free(&in_type);
+    return result;
+}
+
 static napi_value flat_type_provide(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -882,6 +957,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "link_down", .method = flat_link_down},
     {.utf8name = "link_feed", .method = flat_link_feed},
     {.utf8name = "link_limit", .method = flat_link_limit},
+    {.utf8name = "link_offers", .method = flat_link_offers},
     {.utf8name = "link_open", .method = flat_link_open},
     {.utf8name = "link_retry", .method = flat_link_retry},
     {.utf8name = "link_sent", .method = flat_link_sent},
@@ -900,6 +976,9 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "reference_state", .method = flat_reference_state},
     {.utf8name = "reference_value", .method = flat_reference_value},
     {.utf8name = "release", .method = flat_release},
+    {.utf8name = "resolve", .method = flat_resolve},
+    {.utf8name = "resolve_fail", .method = flat_resolve_fail},
+    {.utf8name = "type_place", .method = flat_type_place},
     {.utf8name = "type_provide", .method = flat_type_provide},
     {.utf8name = "value_decode", .method = flat_value_decode},
     {.utf8name = "value_digest", .method = flat_value_digest},

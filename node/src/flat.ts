@@ -52,7 +52,9 @@ export interface Counters {
   /** times a session had to wait for its reader */
   windows_full: bigint;
   reconnects: bigint;
+  /** sessions that came back after a drop, at the provider */
   sessions_back: bigint;
+  questions: bigint;
 }
 
 export interface HostOptions {
@@ -100,6 +102,8 @@ export interface HostOptions {
   name_high?: number | bigint | undefined;
   /** the host's lasting name, 128 bits that no other host has: routes through it and to it are found again after a restart. 0: its run's */
   name_low?: number | bigint | undefined;
+  /** an answer to RESOLVE, the link's way up included; default 60000 ms */
+  resolve_timeout?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -219,6 +223,10 @@ export interface Flat {
    */
   link_limit(host: HostHandle): bigint;
   /**
+   * Whether the peer offers a type over a link, so that others reach it there: 1 or 0. Errors: CLOSED.
+   */
+  link_offers(host: HostHandle, link: number, type: string): number;
+  /**
    * Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
    * Errors: INVALID, LIMIT, NOMEM.
    */
@@ -299,6 +307,25 @@ export interface Flat {
    * Releasing a call that this host made cancels it; one that it serves answers CANCELLED to its caller.
    */
   release(host: HostHandle, id: number): void;
+  /**
+   * Answer a RESOLVE event: the object is behind `link`, which has CHORDAL_LINK_ROUTE_OFFERS. If it is not up yet it
+   * is waited for until the question's deadline; if it closes before, those who wait see NO_ROUTE. Errors: CLOSED
+   * (the link is; or nobody waits any more, or the deadline is over: nothing is to be done then), STATE (answered
+   * already), INVALID (the link is not for routes).
+   */
+  resolve(host: HostHandle, question: number, link: number): void;
+  /**
+   * Answer that there is no such place: a short stable name and a message for people; those who wait see the object
+   * failed, with METHOD, or with the code that has the name. Errors: CLOSED, STATE, INVALID (no name), UTF8, SIZE.
+   */
+  resolve_fail(host: HostHandle, question: number, name: string, message: string): void;
+  /**
+   * The objects of a type are elsewhere, behind links that the program names one by one. Also for references of this
+   * host that name no link. It counts before what peers offer, but not before a type that is provided here; links
+   * with CHORDAL_LINK_OFFER offer it. Errors: EXISTS (provided or placed already), INVALID (no name, or over 765
+   * bytes), UTF8, LIMIT, NOMEM, UNSUPPORTED (the build for browsers).
+   */
+  type_place(host: HostHandle, type: string): void;
   /**
    * Provide a type. `declaration` is JSON:
    *

@@ -96,6 +96,7 @@ export const EVENT_CANCEL = 7;
 export const EVENT_RESULT = 8;
 export const EVENT_TICKET = 9;
 export const EVENT_COMPUTE = 10;
+export const EVENT_RESOLVE = 11;
 export const OP_REPLACE = 0;
 export const OP_SET = 1;
 export const OP_DELETE = 2;
@@ -483,6 +484,21 @@ export interface ComputeEvent {
   readonly member: number;
 }
 
+/**
+ * Somebody asks for an object of a type that is placed (placement.h): answer with chordal_resolve or
+ * chordal_resolve_fail, at any later time before the host's `resolve_timeout`, which starts now, is over. `params` is
+ * packed, an object.
+ */
+export interface ResolveEvent {
+  readonly kind: typeof EVENT_RESOLVE;
+  readonly flags: number;
+  readonly question: number;
+  readonly type: string;
+  readonly params: Uint8Array;
+  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
+  readonly params_part: number;
+}
+
 export type HostEvent =
   | LinkEvent
   | OutputEvent
@@ -493,7 +509,8 @@ export type HostEvent =
   | CancelEvent
   | ResultEvent
   | TicketEvent
-  | ComputeEvent;
+  | ComputeEvent
+  | ResolveEvent;
 
 /** The event whose record starts at `at`, or undefined for a kind that is not known. */
 export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEvent | undefined {
@@ -593,6 +610,15 @@ export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEv
         compute: id(view, at + 8),
         object: id(view, at + 16),
         member: view.getUint32(at + 24, true),
+      };
+    case EVENT_RESOLVE:
+      return {
+        kind: EVENT_RESOLVE,
+        flags: view.getUint16(at + 6, true),
+        question: id(view, at + 8),
+        type: text(view, bytes, at, at + 16),
+        params: part(view, bytes, at, at + 24),
+        params_part: id(view, at + 32),
       };
     default:
       return undefined;

@@ -64,6 +64,7 @@ EVENT_CANCEL = 7
 EVENT_RESULT = 8
 EVENT_TICKET = 9
 EVENT_COMPUTE = 10
+EVENT_RESOLVE = 11
 OP_REPLACE = 0
 OP_SET = 1
 OP_DELETE = 2
@@ -222,7 +223,8 @@ COUNTERS: Tuple[str, ...] = (
     "calls_run",
     "windows_full",  # times a session had to wait for its reader
     "reconnects",
-    "sessions_back",
+    "sessions_back",  # sessions that came back after a drop, at the provider
+    "questions",
 )
 
 # Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.
@@ -348,7 +350,19 @@ class ComputeEvent(NamedTuple):
     member: int
 
 
-Event = Union[LinkEvent, OutputEvent, ReferenceEvent, FrameEvent, ObjectEvent, CallEvent, CancelEvent, ResultEvent, TicketEvent, ComputeEvent]
+class ResolveEvent(NamedTuple):
+    """Somebody asks for an object of a type that is placed (placement.h): answer with chordal_resolve or
+    chordal_resolve_fail, at any later time before the host's `resolve_timeout`, which starts now, is over.
+    `params` is packed, an object."""
+
+    flags: int
+    question: int
+    type: str
+    params: bytes
+    params_part: int
+
+
+Event = Union[LinkEvent, OutputEvent, ReferenceEvent, FrameEvent, ObjectEvent, CallEvent, CancelEvent, ResultEvent, TicketEvent, ComputeEvent, ResolveEvent]
 
 # By kind; None: there is no such kind.
 EVENTS: List[Any] = [
@@ -363,4 +377,5 @@ EVENTS: List[Any] = [
     ResultEvent,
     TicketEvent,
     ComputeEvent,
+    ResolveEvent,
 ]

@@ -6,13 +6,26 @@
 static struct node {
     test_host h;
     chordal_id up, down; /* links to the host before and behind */
+    size_t resolved;     /* events that were looked at */
 } nodes[HOSTS_MAX];
 static int count;
+static bool placed; /* the last host but one places the type, each object behind it */
 
 /* Those in the middle have names that outlast a restart. */
 static void open_host(int i) {
     test_host_open(&nodes[i].h,
                    (chordal_host_options){.ping_interval = CHORDAL_NEVER, .name_high = 7, .name_low = (uint64_t)i});
+    nodes[i].resolved = 0;
+    if (placed && i == count - 2) CHECK_INT(chordal_type_place(nodes[i].h.host, "notes", 5, NULL), 0);
+}
+
+/* Say where the objects are. */
+static void resolve(struct node *node) {
+    for (; node->resolved < node->h.len; node->resolved++) {
+        host_event *e = &node->h.events[node->resolved];
+        if (e->kind == CHORDAL_EVENT_RESOLVE)
+            CHECK_INT(chordal_resolve(node->h.host, e->as.resolve.question, node->down, NULL), 0);
+    }
 }
 
 static void connect_pair(int i) {
@@ -42,6 +55,7 @@ static void turn(void) {
                 moved += code == 0 ? frames : 0;
             }
             moved += test_poll(&near->h) + test_poll(&far->h);
+            resolve(near);
         }
     } while (moved);
 }
@@ -108,7 +122,7 @@ static test_host *provider(void) {
 }
 
 /* One to four hops behave as none; nothing is parsed on the way but the params of the hold that is moved on. */
-TEST(hops_behave_as_one) {
+static void check_hops(void) {
     for (int hops = 1; hops <= 4; hops++) {
         open_chain(hops);
         for (int i = 0; i < 20; i++) {
@@ -131,7 +145,7 @@ TEST(hops_behave_as_one) {
 }
 
 /* Whichever link breaks: what happened meanwhile arrives once, calls run once. */
-TEST(any_link_may_break) {
+static void check_breaks(void) {
     for (int hops = 1; hops <= 3; hops++) {
         for (int broken = 0; broken <= hops; broken++) {
             open_chain(hops);
@@ -162,7 +176,7 @@ TEST(any_link_may_break) {
 }
 
 /* A host in the middle keeps nothing of a session: killed and started anew it serves it on. */
-TEST(a_relay_is_restarted) {
+static void check_restarts(void) {
     for (int hops = 1; hops <= 3; hops++) {
         for (int killed = 1; killed <= hops; killed++) {
             open_chain(hops);
@@ -201,6 +215,27 @@ TEST(a_relay_is_restarted) {
     }
 }
 
+TEST(hops_behave_as_one) {
+    check_hops();
+}
+
+TEST(any_link_may_break) {
+    check_breaks();
+}
+
+TEST(a_relay_is_restarted) {
+    check_restarts();
+}
+
+/* The same when the last host in the middle is told where each object is: a server and its worker. */
+TEST(with_a_worker_at_the_end) {
+    placed = true;
+    check_hops();
+    check_breaks();
+    check_restarts();
+    placed = false;
+}
+
 /* Without the host in the middle the provider learns that the consumer is gone for good, or may come back. */
 TEST(the_provider_is_told) {
     open_chain(2);
@@ -220,4 +255,5 @@ TEST(the_provider_is_told) {
 }
 
 TESTS({"hops behave as one", hops_behave_as_one}, {"any link may break", any_link_may_break},
-      {"a relay is restarted", a_relay_is_restarted}, {"the provider is told", the_provider_is_told})
+      {"a relay is restarted", a_relay_is_restarted}, {"with a worker at the end", with_a_worker_at_the_end},
+      {"the provider is told", the_provider_is_told})

@@ -78,6 +78,7 @@ typedef struct chordal_handlers {
     void (*result)(void *context, chordal_host *host, const chordal_event_RESULT *event);
     void (*ticket)(void *context, chordal_host *host, const chordal_event_TICKET *event);
     void (*cancel)(void *context, chordal_host *host, const chordal_event_CANCEL *event);
+    void (*resolve)(void *context, chordal_host *host, const chordal_event_RESOLVE *event);
 } chordal_handlers;
 
 typedef struct chordal_dispatcher chordal_dispatcher;

@@ -42,6 +42,7 @@ typedef struct chordal_host_options {
     uint32_t lost_limit;        /* lost sessions that are kept, the oldest lapses first; default 10000 */
     uint64_t name_high, name_low; /* the host's lasting name, 128 bits that no other host has: routes through it and
                                    * to it are found again after a restart. 0: its run's */
+    chordal_time resolve_timeout; /* an answer to RESOLVE, the link's way up included; default 60000 ms */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
@@ -107,7 +108,8 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(calls_run)                                                                                                   \
     COUNT(windows_full) /* times a session had to wait for its reader */                                               \
     COUNT(reconnects)                                                                                                  \
-    COUNT(sessions_back) /* sessions that came back after a drop, at the provider */
+    COUNT(sessions_back) /* sessions that came back after a drop, at the provider */                                   \
+    COUNT(questions)     /* asked of the program: where an object is */
 
 #define CHORDAL_COUNTER_FIELD(name) uint64_t name;
 typedef struct chordal_counters {

@@ -47,7 +47,8 @@ typedef struct chordal_record {
     EVENT(CANCEL, 7, CHORDAL_EVENT_CANCEL_FIELDS)                                                                      \
     EVENT(RESULT, 8, CHORDAL_EVENT_RESULT_FIELDS)                                                                      \
     EVENT(TICKET, 9, CHORDAL_EVENT_TICKET_FIELDS)                                                                      \
-    EVENT(COMPUTE, 10, CHORDAL_EVENT_COMPUTE_FIELDS)
+    EVENT(COMPUTE, 10, CHORDAL_EVENT_COMPUTE_FIELDS)                                                                   \
+    EVENT(RESOLVE, 11, CHORDAL_EVENT_RESOLVE_FIELDS)
 
 /* The state of a link changed. `state`: CHORDAL_LINK_…; DIAL asks for a transport now. `code` says why it went
  * down or closed, `detail` in words. With UP `peer` is the peer's host name (32 hexadecimal digits). */
@@ -94,6 +95,11 @@ typedef struct chordal_record {
  * yields nothing but COMPUTE, OBJECT of an object that was made, and FRAME of watches opened with CHORDAL_WATCH_EARLY.
  */
 #define CHORDAL_EVENT_COMPUTE_FIELDS(X) X(id, compute) X(id, object) X(u32, member) X(u32, reserved)
+
+/* Somebody asks for an object of a type that is placed (placement.h): answer with chordal_resolve or
+ * chordal_resolve_fail, at any later time before the host's `resolve_timeout`, which starts now, is over. `params` is
+ * packed, an object. */
+#define CHORDAL_EVENT_RESOLVE_FIELDS(X) X(id, question) X(span, type) X(part, params)
 
 #define CHORDAL_EVENT_ENUM(name, number, fields) CHORDAL_EVENT_##name = number,
 enum { CHORDAL_EVENTS(CHORDAL_EVENT_ENUM) CHORDAL_EVENT_END };
