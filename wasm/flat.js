@@ -26,6 +26,10 @@ const host_options_fields = [
   ["name_high", 136, 64, true],
   ["name_low", 144, 64, true],
   ["resolve_timeout", 152, 64, false],
+  ["window_messages_limit", 160, 32, false],
+  ["window_bytes_limit", 164, 32, false],
+  ["turn_messages", 168, 32, false],
+  ["turn_bytes", 172, 32, false],
 ];
 
 export function makeFlat(core) {
@@ -141,8 +145,8 @@ export function makeFlat(core) {
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(160 + 8);
-      const options_at = core.putOptions(given, 160, host_options_fields);
+      const error = core.reserve(176 + 8);
+      const options_at = core.putOptions(given, 176, host_options_fields);
       core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();
@@ -194,6 +198,15 @@ export function makeFlat(core) {
       core.check(x.q(host_at, link, now, error));
       core.end();
     },
+    link_drain(host, link, span, now) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkWhole(span, 3);
+      checkWhole(now, 4);
+      const error = core.reserve(0);
+      core.check(x.r(host_at, link, span, now, error));
+      core.end();
+    },
     link_feed(host, link, frame, data, now) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
@@ -202,12 +215,12 @@ export function makeFlat(core) {
       checkWhole(now, 5);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.r(host_at, link, frame, data_at, data.length, now, error));
+      core.check(x.s(host_at, link, frame, data_at, data.length, now, error));
       core.end();
     },
     link_limit(host) {
       const host_at = core.pointer(host, "host", 1);
-      return BigInt.asUintN(64, x.s(host_at));
+      return BigInt.asUintN(64, x.t(host_at));
     },
     link_offers(host, link, type) {
       const host_at = core.pointer(host, "host", 1);
@@ -219,7 +232,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkU32(flags, 2);
       const error = core.reserve(0);
-      core.check(x.t(host_at, flags, core.out(0), error));
+      core.check(x.u(host_at, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -229,14 +242,14 @@ export function makeFlat(core) {
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.u(host_at, link, now, error));
+      core.check(x.v(host_at, link, now, error));
       core.end();
     },
     link_sent(host, link) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.v(host_at, link, error));
+      core.check(x.w(host_at, link, error));
       core.end();
     },
     link_take(host, link, buffer) {
@@ -245,7 +258,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.w(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
+      core.checkRoom(x.x(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
       const result = { len: core.give(buffer, buffer_at, core.word(0)), frame: core.word(1) };
       core.end();
       return result;
@@ -256,14 +269,14 @@ export function makeFlat(core) {
       checkU32(codec, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.x(host_at, link, codec, now, error));
+      core.check(x.y(host_at, link, codec, now, error));
       core.end();
     },
     object_drop(host, object) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.y(host_at, object, error));
+      core.check(x.z(host_at, object, error));
       core.end();
     },
     object_get(host, type, format, params) {
@@ -275,7 +288,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.z(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
+      core.check(x.A(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -288,7 +301,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 5);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.A(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.B(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -297,7 +310,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.B(host_at, object, error));
+      core.check(x.C(host_at, object, error));
       core.end();
     },
     object_start(host, object, name, message) {
@@ -310,7 +323,7 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.C(host_at, object, name_at, name_len, message_at, message_len, error));
+      core.check(x.D(host_at, object, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     object_value(host, object, member) {
@@ -318,7 +331,7 @@ export function makeFlat(core) {
       checkWhole(object, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.D(host_at, object, member, core.out(0), error));
+      core.check(x.E(host_at, object, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -327,7 +340,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(part, 2);
       core.reserve(0);
-      core.check(x.E(host_at, part, core.out(0), core.out(1)));
+      core.check(x.F(host_at, part, core.out(0), core.out(1)));
       const result = core.copy(core.word(0), core.word(1));
       core.end();
       return result;
@@ -344,7 +357,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.F(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
+      core.check(x.G(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -356,7 +369,7 @@ export function makeFlat(core) {
       const error = core.reserve(3 * name.length + 8);
       const name_at = core.at;
       const name_len = core.putText(name);
-      core.check(x.G(host_at, reference, name_at, name_len, core.out(0), error));
+      core.check(x.H(host_at, reference, name_at, name_len, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -365,20 +378,20 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       const error = core.reserve(0);
-      core.check(x.H(host_at, reference, error));
+      core.check(x.I(host_at, reference, error));
       core.end();
     },
     reference_state(host, reference) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
-      return x.I(host_at, reference);
+      return x.J(host_at, reference);
     },
     reference_value(host, reference, member) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.J(host_at, reference, member, core.out(0), error));
+      core.check(x.K(host_at, reference, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -386,7 +399,7 @@ export function makeFlat(core) {
     release(host, id) {
       const host_at = core.quietly(host, "host", 1);
       checkWhole(id, 2);
-      if (host_at !== 0) x.K(host_at, id);
+      if (host_at !== 0) x.L(host_at, id);
     },
     resolve(host, question, link) {
       const host_at = core.pointer(host, "host", 1);
@@ -411,7 +424,7 @@ export function makeFlat(core) {
       checkBytes(declaration, 2);
       const error = core.reserve(declaration.length + 8);
       const declaration_at = core.putBytes(declaration);
-      core.check(x.L(host_at, declaration_at, declaration.length, core.out(0), error));
+      core.check(x.M(host_at, declaration_at, declaration.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -422,14 +435,14 @@ export function makeFlat(core) {
       checkBytes(data, 3);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.M(host_at, format, data_at, data.length, core.out(0), error));
+      core.check(x.N(host_at, format, data_at, data.length, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
     },
     value_digest(value) {
       const value_at = core.pointer(value, "value", 1);
-      return BigInt.asUintN(64, x.N(value_at));
+      return BigInt.asUintN(64, x.O(value_at));
     },
     value_encode(value, format, buffer) {
       const value_at = core.pointer(value, "value", 1);
@@ -437,7 +450,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.O(value_at, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.P(value_at, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -445,18 +458,18 @@ export function makeFlat(core) {
     value_equal(a, b) {
       const a_at = core.pointer(a, "value", 1);
       const b_at = core.pointer(b, "value", 2);
-      return x.P(a_at, b_at);
+      return x.Q(a_at, b_at);
     },
     value_ref(value) {
       const value_at = core.pointer(value, "value", 1);
-      return core.open("value", x.Q(value_at));
+      return core.open("value", x.R(value_at));
     },
     value_unref(value) {
       const value_at = core.close(value, "value", 1);
-      if (value_at !== 0) x.R(value_at);
+      if (value_at !== 0) x.S(value_at);
     },
     versions() {
-      return core.text(x.S());
+      return core.text(x.T());
     },
     watch_open(host, source, member, flags) {
       const host_at = core.pointer(host, "host", 1);
@@ -464,7 +477,7 @@ export function makeFlat(core) {
       checkU32(member, 3);
       checkU32(flags, 4);
       const error = core.reserve(0);
-      core.check(x.T(host_at, source, member, flags, core.out(0), error));
+      core.check(x.U(host_at, source, member, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -473,14 +486,14 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.U(host_at, watch, error));
+      core.check(x.V(host_at, watch, error));
       core.end();
     },
     watch_take(host, watch) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.V(host_at, watch, error));
+      core.check(x.W(host_at, watch, error));
       core.end();
     },
   };

@@ -73,6 +73,15 @@ int chordal_link_close(chordal_host *host, chordal_id id, chordal_error *error) 
     return chordal__leave(host, 0);
 }
 
+int chordal_link_drain(chordal_host *host, chordal_id id, chordal_time span, chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    chordal__link_drain(link, span);
+    return chordal__leave(host, 0);
+}
+
 static const uint8_t *piece_data(const chordal__frame *frame, const chordal__frame_piece *piece) {
     return (piece->body ? piece->body->data : frame->own) + piece->offset;
 }
@@ -144,7 +153,7 @@ static void hand_over(chordal__link *from, chordal__link *to, chordal__frame *fr
     }
     uint8_t *block = chordal__allocate(runtime->memory, frame->bytes);
     if (!block) {
-        from->broken = CHORDAL_E_NOMEM;
+        chordal__link_break(from, CHORDAL_E_NOMEM);
         return;
     }
     copy_frame(frame, block);
@@ -164,6 +173,7 @@ static size_t carry_one_way(chordal_host *a, chordal_id link_a, chordal_host *b,
         if (to->transport) hand_over(from, to, frame);
         chordal__frame_free(frame);
         chordal__links_flush(&b->links);
+        chordal__links_flush(&a->links);
         carried++;
     }
     if (from) chordal__untell(&from->output);

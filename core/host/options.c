@@ -23,8 +23,12 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->limits.depth = number(o->depth_limit, 512);
     out->limits.size = number(o->message_limit, 64u << 20);
     out->call_limit = number(o->call_limit, 256);
-    out->window_messages = number(o->window_messages, 64);
+    out->window_messages = number(o->window_messages, 16);
     out->window_bytes = number(o->window_bytes, 1u << 20);
+    out->window_messages_limit = number(o->window_messages_limit, 1024);
+    out->window_bytes_limit = number(o->window_bytes_limit, 16u << 20);
+    out->turn_messages = number(o->turn_messages, 16384);
+    out->turn_bytes = number(o->turn_bytes, 16u << 20);
     out->parked_limit = number(o->parked_limit, 65536);
     out->queue_limit = number(o->queue_limit, 256u << 20);
     out->dictionary_limit = number(o->dictionary_limit, CHORDAL__DICTIONARY_LIMIT);
@@ -54,7 +58,7 @@ int chordal__options_read(const chordal_host_options *given, chordal_host_option
         memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
     }
     if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
-        out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT)
+        out->window_messages_limit > 65536 || out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT)
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "a limit is beyond what is possible");
     if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
     fill(out, settings);

@@ -22,6 +22,9 @@ static void due(chordal__deadline *deadline) {
         chordal__question_due(CHORDAL__ENTRY(deadline, chordal__question, due));
         break;
 #endif
+    case CHORDAL__DUE_DRAIN:
+        chordal__link_close(CHORDAL__ENTRY(deadline, chordal__link, drained_by));
+        break;
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
         break;
@@ -52,6 +55,7 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     if (now > host->runtime.now) host->runtime.now = now;
+    chordal__links_begin_turn(&host->links);
     chordal__calls_start_timeouts(&host->runtime);
     due_now(host);
     size_t used = 0;

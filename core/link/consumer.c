@@ -57,7 +57,7 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     uint64_t number = chordal__origin_free_number(link);
     int code = chordal__origin_enter(link, &consumer->origin, number);
     if (code < 0) {
-        if (!link->broken) link->broken = code;
+        chordal__link_break(link, code);
         return;
     }
     choose_encoding(consumer);
@@ -128,7 +128,7 @@ static void later(chordal__consumer *consumer) {
     if (consumer->link->state != CHORDAL_LINK_UP) return; /* all are asked for when it is up again */
     consumer->link->route_attempts++;
     if (chordal__heap_set(&consumer->runtime->deadlines, &consumer->due, consumer->runtime->now + span) < 0)
-        consumer->link->broken = CHORDAL_E_NOMEM;
+        chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
 }
 
 void chordal__consumer_due(chordal__consumer *consumer) {
@@ -151,7 +151,7 @@ static void move_remote(chordal__remote *remote, chordal__consumer *to) {
 static void move_home(chordal__consumer *consumer) {
     chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
     if (!home) {
-        consumer->link->broken = CHORDAL_E_NOMEM;
+        chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
         return;
     }
     while (!chordal__list_empty(&consumer->remotes))

@@ -97,6 +97,7 @@ static void send_one(chordal__consumer *consumer, chordal__remote *remote, chord
 void chordal__consumer_send_calls(chordal__remote *remote) {
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
+    if (consumer->link->draining) return;
     while (remote->bound && reference->state == CHORDAL_REFERENCE_LIVE && !chordal__list_empty(&reference->parked)) {
         int slot = slot_of(consumer);
         if (slot < 0) {
@@ -240,8 +241,8 @@ static void repeat(chordal__consumer *consumer, chordal__slot_used *place) {
         call->path = NULL;
         free_slot(consumer, place);
         refuse(call, CHORDAL_E_SIZE, CHORDAL__WORDS("the arguments are larger than the peer takes"));
-    } else if (code < 0 && !consumer->link->broken) {
-        consumer->link->broken = CHORDAL_E_NOMEM;
+    } else if (code < 0) {
+        chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
     }
 }
 

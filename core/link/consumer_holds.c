@@ -68,8 +68,8 @@ static void ask_for(chordal__remote *remote) {
     remote->number = -1;
     if (code == CHORDAL_E_SIZE)
         chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, code, words, sizeof words - 1);
-    else if (!consumer->link->broken)
-        consumer->link->broken = code;
+    else
+        chordal__link_break(consumer->link, code);
 }
 
 void chordal__consumer_ask_all(chordal__consumer *consumer) {
@@ -224,7 +224,7 @@ void chordal__consumer_reset(chordal__reference *reference) {
         replace(remote, fresh);
     else
         remote->reset = true; /* when the session is back */
-    if (!fresh && !link->broken) link->broken = CHORDAL_E_NOMEM;
+    if (!fresh) chordal__link_break(link, CHORDAL_E_NOMEM);
 }
 
 static void source_blocked(chordal__reference *reference, int change) {

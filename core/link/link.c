@@ -10,12 +10,15 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
     link->flags = flags;
     link->state = flags & CHORDAL_LINK_CONNECT ? CHORDAL_LINK_DIAL : CHORDAL_LINK_WAIT;
     link->due.kind = CHORDAL__DUE_LINK;
+    link->drained_by.kind = CHORDAL__DUE_DRAIN;
     link->ended_mark = (chordal__origin){link, 0, CHORDAL__ROLE_ENDED};
     chordal__event_init(&link->event, CHORDAL__TELL_LINK);
     chordal__event_init(&link->output, CHORDAL__TELL_OUTPUT);
     chordal__list_init(&link->queue);
     chordal__list_init(&link->consumers);
     chordal__list_init(&link->providers);
+    chordal__list_init(&link->held);
+    chordal__list_init(&link->failing_node);
     chordal__list_init(&link->offered);
     chordal__placement_link_init(link);
     chordal__list_append(&links->all, &link->node);
@@ -43,11 +46,22 @@ static void set_due(chordal__link *link, chordal_time span) {
         return;
     else if (link->state == CHORDAL_LINK_WAIT)
         set_state(link, CHORDAL_LINK_DIAL, 0, NULL); /* rather too early than never */
-    else if (!link->broken)
-        link->broken = CHORDAL_E_NOMEM;
+    else
+        chordal__link_break(link, CHORDAL_E_NOMEM);
 }
 
 /* ---- transports ---- */
+
+void chordal__link_break(chordal__link *link, int code) {
+    if (link->failing) return;
+    link->failing = code;
+    chordal__list_append(&link->links->failing, &link->failing_node);
+}
+
+static void mend(chordal__link *link) {
+    link->failing = 0;
+    chordal__list_remove(&link->failing_node);
+}
 
 int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) {
     chordal__runtime *runtime = link->runtime;
@@ -62,8 +76,8 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) 
     link->codec_kind = (uint8_t)codec;
     link->transport = true;
     link->bye_sent = link->pinged = link->peer_newer = false;
-    link->heard = true;
-    link->broken = 0;
+    link->heard_at = runtime->now;
+    mend(link);
     set_state(link, CHORDAL_LINK_OPENING, 0, NULL);
     set_due(link, runtime->settings.handshake_timeout);
     if (link->flags & CHORDAL_LINK_CONNECT) chordal__handshake_hello(link);
@@ -128,6 +142,7 @@ chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attemp
 /* For good: what it carried fails. */
 static void close_for_good(chordal__link *link, int code, const char *detail) {
     chordal__heap_remove(&link->runtime->deadlines, &link->due);
+    chordal__drain_end(link);
     set_state(link, CHORDAL_LINK_CLOSED, code, detail);
     while (!chordal__list_empty(&link->consumers))
         chordal__consumer_free(CHORDAL__ENTRY(link->consumers.next, chordal__consumer, node));
@@ -186,7 +201,7 @@ static bool is_final(int code) {
 static void say_bye(chordal__link *link, int code, const char *detail) {
     const char *name = chordal_error_name(code);
     chordal__origin none = {link, 0, 0};
-    link->broken = 0;
+    mend(link);
     if (detail) chordal__send_text(&none, CHORDAL__BYE, 0, name, strlen(name), detail, strlen(detail));
     link->bye_sent = true;
 }
@@ -197,7 +212,8 @@ void chordal__link_fail(chordal__link *link, int code, const char *detail) {
     if (len >= sizeof words) len = sizeof words - 1;
     memcpy(words, detail, len); /* detail may lie in what goes away here */
     words[len] = 0;
-    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT) chordal__link_drop_waiting(link);
+    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT || code == CHORDAL_E_TIMEOUT)
+        chordal__link_drop_waiting(link);
     if (link->transport) say_bye(link, code, words);
     transport_ended(link, code, words, is_final(code));
 }
@@ -225,15 +241,15 @@ void chordal__link_retry(chordal__link *link) {
 static void ping_or_give_up(chordal__link *link) {
     const chordal__settings *settings = &link->runtime->settings;
     chordal__origin none = {link, 0, 0};
-    if (link->heard) {
-        link->heard = link->pinged = false;
-        set_due(link, settings->ping_interval);
-    } else if (!link->pinged) {
+    chordal_time silent = link->runtime->now - link->heard_at;
+    if (link->pinged) {
+        chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("the peer is silent"));
+    } else if (silent < settings->ping_interval) {
+        set_due(link, settings->ping_interval - silent);
+    } else {
         link->pinged = true;
         chordal__send_simple(&none, CHORDAL__PING, 0);
         set_due(link, settings->ping_timeout);
-    } else {
-        chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("the peer is silent"));
     }
 }
 
@@ -260,6 +276,7 @@ void chordal__link_free(chordal__link *link) {
     if (link->state != CHORDAL_LINK_CLOSED) close_for_good(link, CHORDAL_E_CLOSED, NULL);
     chordal__link_drop_queue(link);
     chordal__list_remove(&link->node);
+    chordal__list_remove(&link->failing_node);
     chordal__untell(&link->event);
     chordal__untell(&link->output);
     chordal__reason_clear(runtime->memory, &link->reason);

@@ -28,15 +28,19 @@ struct chordal__links {
     chordal__map routes;   /* type name → chordal__offered */
     chordal__map sessions; /* session id → chordal__provider */
     chordal__list lost;    /* providers without a link, the oldest first */
-    chordal__list flush;   /* providers with something to send */
+    chordal__list flush;   /* providers with something to send, served in turn */
+    chordal__list failing; /* links that end with this entry */
     chordal__list touched; /* streams of the batch that is being published */
     chordal__list warm;    /* streams that keep encoded snapshots for this turn */
     chordal__list owing;   /* consumers that owe an ack */
     bool flushing;
-    chordal__map places;    /* names of types → chordal__place */
-    chordal__map questions; /* type and params → chordal__question */
-    chordal__list asked;    /* the same */
+    chordal__map places;                /* names of types → chordal__place */
+    chordal__map questions;             /* type and params → chordal__question */
+    chordal__list asked;                /* the same */
+    uint32_t draining;                  /* links */
+    uint64_t turn_messages, turn_bytes; /* of states and outcomes, sent in this turn */
 };
+void chordal__links_begin_turn(chordal__links *links);
 bool chordal__links_owe_turn(const chordal__links *links); /* something is left for the end of the turn */
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
 void chordal__links_dispose(chordal__links *links);
@@ -70,16 +74,18 @@ struct chordal__link {
     chordal_id id;
     uint32_t flags;
     uint8_t state;
-    bool transport, bye_sent, heard, pinged;
-    bool shown; /* the first frame is borrowed by the edge */
-    int broken; /* a code: it fails at the end of this turn */
+    bool transport, bye_sent, pinged, draining;
+    bool shown;  /* the first frame is borrowed by the edge */
+    int failing; /* a code: it ends with this entry */
+    chordal__list failing_node;
+    chordal_time heard_at; /* the last frame */
     uint8_t codec_kind;
     chordal__codec codec;
     chordal__list queue;
     size_t queued;
     chordal__event event, output;
     chordal__reason reason;
-    chordal__deadline due;
+    chordal__deadline due, drained_by;
     uint32_t attempts, route_attempts; /* since the transport or a route last worked */
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer;
@@ -89,6 +95,7 @@ struct chordal__link {
     size_t origins_capacity;
     chordal__list consumers;
     chordal__list providers;
+    chordal__list held;    /* of these: they wait until the queue is shorter */
     chordal__list offered; /* routes to what the peer offers */
     uint32_t offered_len;
     chordal__list awaited; /* questions that are answered with this link, which is not up */
@@ -100,14 +107,24 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
 int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data, size_t len, chordal_error *error);
 void chordal__link_down(chordal__link *link, int code, const char *detail);      /* the transport is gone */
 void chordal__link_fail(chordal__link *link, int code, const char *detail);      /* say bye and end the transport */
+void chordal__link_break(chordal__link *link, int code);                         /* the same when this entry ends */
 void chordal__link_peer_left(chordal__link *link, int code, const char *detail); /* it said bye */
 void chordal__link_close(chordal__link *link);
 void chordal__link_retry(chordal__link *link);
 void chordal__link_due(chordal__link *link);
 void chordal__link_ready(chordal__link *link, const chordal__message *message); /* hands are shaken */
 
+/* ---- drain.c ---- */
+void chordal__link_drain(chordal__link *link, chordal_time span);
+void chordal__drain_end(chordal__link *link);     /* it is closed */
+void chordal__links_drain(chordal__links *links); /* close those that are done */
+void chordal__drain_refuse(chordal__invocation *invocation);
+
 /* ---- send.c ---- */
-/* Queue a message. What fails breaks the link at the end of the turn; `out_bytes` (may be NULL) is the size of its
+/* While so many bytes wait for the edge, sessions wait too: what they have to send is folded meanwhile, and what has
+ * nothing to do with them goes soon. */
+#define CHORDAL__LINK_BACKLOG 65536
+/* Queue a message. What fails breaks the link at the end of the entry; `out_bytes` (may be NULL) is the size of its
  * frames. */
 void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
 /* The same, but what fails changes nothing and is answered. */
@@ -188,7 +205,8 @@ int chordal__stream_fold(chordal__stream *stream, uint64_t from, chordal__ops *o
 
 /* ---- window.c: what a session has under way ---- */
 typedef struct chordal__sent {
-    uint64_t cut, bytes;
+    uint64_t cut;
+    uint32_t bytes, at; /* at: the turn's clock, its low bits */
 } chordal__sent;
 typedef struct chordal__window {
     chordal__runtime *runtime;
@@ -201,6 +219,10 @@ typedef struct chordal__window {
     uint32_t kept_len;
     uint64_t under_way; /* bytes */
     bool full;
+    bool met;        /* it was full since it was last changed */
+    uint8_t doubled; /* how often: its present size */
+    uint32_t least;  /* the shortest round trip, ms */
+    uint32_t round;  /* when it was last changed */
 } chordal__window;
 void chordal__window_init(chordal__window *window, chordal__runtime *runtime);
 void chordal__window_dispose(chordal__window *window);
@@ -253,6 +275,7 @@ struct chordal__provider {
     chordal__told *told; /* types whose members were told */
     size_t told_len, told_capacity;
     chordal__window window;
+    bool watched;           /* it waits for its reader, who must take something within a time */
     uint64_t requests;      /* hold, release, retry and call messages that came in the session */
     uint64_t outcome_bytes; /* of values that are not acknowledged */
     uint64_t more_bytes;    /* of a cut that goes on: counted with its last message */
@@ -280,9 +303,10 @@ void chordal__hold_state(chordal__hold *hold);   /* its object went live, failed
 bool chordal__hold_lags(const chordal__hold *hold);
 void chordal__hold_seen(chordal__hold *hold); /* it is at its stream's last change */
 void chordal__hold_fail(chordal__hold *hold, int code, const char *detail);
-void chordal__provider_flush(chordal__provider *provider);
+/* Send one thing: all of a cut, a bound or an outcome. True: there is more to send, and room for it. */
+bool chordal__provider_serve(chordal__provider *provider);
 void chordal__provider_want_flush(chordal__provider *provider);
-bool chordal__provider_has_room(chordal__provider *provider);
+bool chordal__provider_has_room(chordal__provider *provider, bool wants); /* wants: it has something to send */
 void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation);
 void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation);
 void chordal__provider_end_calls(chordal__provider *provider);

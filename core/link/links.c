@@ -4,7 +4,8 @@
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     memset(links, 0, sizeof *links);
     links->runtime = runtime;
-    chordal__list *lists[] = {&links->all, &links->flush, &links->touched, &links->warm, &links->owing, &links->lost};
+    chordal__list *lists[] = {&links->all,   &links->flush, &links->touched, &links->warm,
+                              &links->owing, &links->lost,  &links->failing};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
     chordal__map_init(&links->routes, runtime->memory, runtime->seed);
     chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
@@ -31,14 +32,27 @@ chordal__link *chordal__links_default(chordal__links *links) {
     return NULL;
 }
 
+/* ---- sessions are served in turn, one thing each ---- */
+
+static bool in_budget(const chordal__links *links) {
+    const chordal__settings *settings = &links->runtime->settings;
+    return links->turn_messages < settings->turn_messages && links->turn_bytes < settings->turn_bytes;
+}
+
+static void serve_next(chordal__links *links) {
+    const chordal_counters *counters = &links->runtime->counters;
+    uint64_t messages = counters->messages_out, bytes = counters->bytes_out;
+    chordal__provider *provider = CHORDAL__ENTRY(links->flush.next, chordal__provider, flush);
+    chordal__list_remove(&provider->flush);
+    if (chordal__provider_serve(provider)) chordal__provider_want_flush(provider);
+    links->turn_messages += counters->messages_out - messages;
+    links->turn_bytes += counters->bytes_out - bytes;
+}
+
 static void flush_all(chordal__links *links) {
     if (links->flushing || links->runtime->settling) return;
     links->flushing = true;
-    while (!chordal__list_empty(&links->flush)) {
-        chordal__provider *provider = CHORDAL__ENTRY(links->flush.next, chordal__provider, flush);
-        chordal__list_remove(&provider->flush);
-        chordal__provider_flush(provider);
-    }
+    while (!chordal__list_empty(&links->flush) && in_budget(links)) serve_next(links);
     while (!chordal__list_empty(&links->touched)) {
         chordal__stream *stream = CHORDAL__ENTRY(links->touched.next, chordal__stream, touched);
         chordal__list_remove(&stream->touched);
@@ -63,12 +77,10 @@ void chordal__provider_want_flush(chordal__provider *provider) {
 }
 
 static void fail_broken(chordal__links *links) {
-    chordal__list *node = links->all.next;
-    while (node != &links->all) {
-        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
-        node = node->next;
-        if (link->broken && link->transport)
-            chordal__link_fail(link, link->broken, CHORDAL__WORDS("the link could not go on"));
+    while (!chordal__list_empty(&links->failing)) {
+        chordal__link *link = CHORDAL__ENTRY(links->failing.next, chordal__link, failing_node);
+        chordal__list_remove(&link->failing_node);
+        if (link->transport) chordal__link_fail(link, link->failing, CHORDAL__WORDS("the link could not go on"));
     }
 }
 
@@ -78,7 +90,12 @@ void chordal__links_flush(chordal__links *links) {
 }
 
 bool chordal__links_owe_turn(const chordal__links *links) {
-    return !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm);
+    bool waits = !chordal__list_empty(&links->flush) && !links->runtime->settling;
+    return waits || !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm);
+}
+
+void chordal__links_begin_turn(chordal__links *links) {
+    links->turn_messages = links->turn_bytes = 0;
 }
 
 void chordal__links_turn(chordal__links *links) {
@@ -93,5 +110,6 @@ void chordal__links_turn(chordal__links *links) {
         chordal__list_remove(&stream->warm);
         chordal__stream_cool(stream);
     }
+    chordal__links_drain(links);
     fail_broken(links);
 }

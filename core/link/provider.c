@@ -84,6 +84,8 @@ void chordal__provider_lost(chordal__provider *provider, bool ended_sent) {
     chordal__origin_leave(&provider->origin, ended_sent);
     provider->origin.link = NULL;
     provider->more_bytes = 0;
+    provider->watched = false;
+    chordal__list_remove(&provider->flush);
     chordal__list_remove(&provider->node);
     chordal__list_append(&runtime->links->lost, &provider->node);
     runtime->counters.live_lost++;

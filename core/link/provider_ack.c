@@ -1,21 +1,30 @@
 /* provider_ack.c: what a consumer says it has taken, and the wait for it. */
 #include "link/link.h"
 
-/* While the window is full somebody must take something within a time. */
-static void watch_for_stall(chordal__provider *provider, bool full) {
+/* While it waits for its reader, something must be taken within a time. */
+static void watch(chordal__provider *provider, bool waits) {
     chordal__runtime *runtime = provider->runtime;
     chordal_time span = runtime->settings.stall_timeout;
-    if (!full || span >= CHORDAL_NEVER)
+    provider->watched = waits;
+    if (!waits || span >= CHORDAL_NEVER)
         chordal__heap_remove(&runtime->deadlines, &provider->due);
     else if (chordal__heap_set(&runtime->deadlines, &provider->due, runtime->now + span) < 0)
-        provider->origin.link->broken = CHORDAL_E_NOMEM;
+        chordal__link_break(provider->origin.link, CHORDAL_E_NOMEM);
 }
 
-bool chordal__provider_has_room(chordal__provider *provider) {
-    bool was_full = provider->window.full;
-    if (!provider->origin.link) return false;
-    bool room = chordal__window_has_room(&provider->window);
-    if (room == was_full) watch_for_stall(provider, !room);
+/* Whether its link has as much to send as it should; it goes on when that is less. */
+static bool is_held(chordal__provider *provider) {
+    chordal__link *link = provider->origin.link;
+    if (link->queued < CHORDAL__LINK_BACKLOG) return false;
+    chordal__list_remove(&provider->flush);
+    chordal__list_append(&link->held, &provider->flush);
+    return true;
+}
+
+bool chordal__provider_has_room(chordal__provider *provider, bool wants) {
+    if (!provider->origin.link || provider->origin.link->failing) return false;
+    bool room = chordal__window_has_room(&provider->window) && !(wants && is_held(provider));
+    if (room == provider->watched) watch(provider, !room);
     return room;
 }
 
@@ -36,7 +45,7 @@ int chordal__provider_ack(chordal__provider *provider, const chordal__message *m
         chordal__window_ack_states(&provider->window, states) < 0)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "an ack for what was not sent");
     chordal__provider_drop_outcomes(provider, outcomes);
-    if (provider->window.full) watch_for_stall(provider, true);
+    if (provider->watched) watch(provider, true);
     chordal__provider_want_flush(provider);
     return 0;
 }

@@ -42,6 +42,8 @@ static int run(chordal__provider *provider, chordal__hold *hold, const chordal__
         chordal__invocation_fail(invocation, CHORDAL_E_NO_MEMBER, NULL, 0, NULL, 0);
     else if (hold->object->state == CHORDAL__OBJECT_RETIRED)
         chordal__invocation_fail(invocation, CHORDAL_E_RETIRED, NULL, 0, NULL, 0);
+    else if (provider->origin.link->draining)
+        chordal__drain_refuse(invocation);
     return 0;
 }
 
@@ -115,8 +117,8 @@ void chordal__provider_send_outcome(chordal__provider *provider, chordal__invoca
     int code = invocation->reason.code ? 0 : send_value(provider, invocation, &bytes);
     if (code == CHORDAL_E_SIZE)
         chordal__reason_set(link->runtime->memory, &invocation->reason, code, NULL, 0, large, sizeof large - 1);
-    else if (code < 0 && !link->broken)
-        link->broken = code;
+    else if (code < 0)
+        chordal__link_break(link, code);
     if (invocation->reason.code) send_reason(provider, invocation, &bytes);
     chordal__window_count_outcome(&provider->window, invocation, bytes);
     provider->slots[invocation->slot] = NULL;

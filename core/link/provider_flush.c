@@ -12,7 +12,7 @@ static const char OBJECT_TOO_LARGE[] = CHORDAL__WORDS("the object is larger than
 #define BESIDE 64
 
 static void give_up(chordal__provider *provider) {
-    if (!provider->origin.link->broken) provider->origin.link->broken = CHORDAL_E_NOMEM;
+    chordal__link_break(provider->origin.link, CHORDAL_E_NOMEM);
 }
 
 /* Send what goes on from the last cut to the present one; SIZE: it is larger than the peer takes, nothing was sent.
@@ -64,7 +64,7 @@ static int gather(chordal__provider *provider, chordal__part *parts, chordal__ho
     return 0;
 }
 
-/* All that its holds missed, brought to the present cut; false when the link broke. */
+/* A message of what its holds missed; false when the link broke. */
 static bool send_state(chordal__provider *provider) {
     chordal__part parts[STATE_HOLDS];
     chordal__hold *holds[STATE_HOLDS];
@@ -86,10 +86,10 @@ static bool send_state(chordal__provider *provider) {
     return true;
 }
 
-static bool send_all_state(chordal__provider *provider) {
+/* All of it, brought to the present cut. */
+static void send_all_state(chordal__provider *provider) {
     while (!chordal__list_empty(&provider->dirty) || provider->more_bytes)
-        if (!send_state(provider)) return false;
-    return true;
+        if (!send_state(provider)) return;
 }
 
 static bool knows_type(const chordal__provider *provider, const chordal__type *type) {
@@ -118,18 +118,18 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
     return true;
 }
 
-static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
+static void send_bound(chordal__provider *provider, chordal__hold *hold) {
     chordal__message bound = {.kind = CHORDAL__BOUND};
     chordal__body *content;
     size_t bytes, told = provider->told_len;
     int code = chordal__stream_snapshot(hold->stream, provider->encoding, &content);
     if (code == CHORDAL_E_SIZE) {
         chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
-        return true;
+        return;
     }
     if (code < 0 || !members_part(provider, hold->object->type, &bound.parts[0])) {
         give_up(provider);
-        return false;
+        return;
     }
     bound.numbers[0] = hold->number;
     bound.numbers[2] = CHORDAL__BOUND_SNAPSHOT;
@@ -138,36 +138,43 @@ static bool send_bound(chordal__provider *provider, chordal__hold *hold) {
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;
     if (code == CHORDAL_E_SIZE) chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
-    if (code < 0) return code == CHORDAL_E_SIZE;
+    if (code < 0) return;
     hold->bound = true;
     chordal__hold_seen(hold);
-    if (!bytes) return false;
+    if (!bytes) return;
     chordal__window_count_state(&provider->window, provider->cut, bytes);
     hold->bound_at = provider->window.states_sent;
-    return true;
 }
 
 /* A hold that waits for its bound, or to be told that it fails. */
-static bool serve_waiting(chordal__provider *provider) {
+static void serve_waiting(chordal__provider *provider) {
     chordal__hold *hold = CHORDAL__ENTRY(provider->waiting.next, chordal__hold, waiting);
     chordal__list_remove(&hold->waiting);
-    if (!hold->too_large) return send_bound(provider, hold);
+    if (!hold->too_large) {
+        send_bound(provider, hold);
+        return;
+    }
     hold->too_large = hold->bound = false;
     chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
-    return true;
 }
 
-void chordal__provider_flush(chordal__provider *provider) {
-    while (chordal__provider_has_room(provider)) {
-        if (provider->origin.link->broken) return;
-        if (!chordal__list_empty(&provider->dirty)) {
-            if (!send_all_state(provider)) return;
-        } else if (!chordal__list_empty(&provider->waiting)) {
-            if (!serve_waiting(provider)) return;
-        } else if (!chordal__list_empty(&provider->ready)) {
-            chordal__provider_send_outcome(provider, CHORDAL__ENTRY(provider->ready.next, chordal__invocation, ready));
-        } else {
-            return;
-        }
-    }
+static void serve_one(chordal__provider *provider) {
+    if (!chordal__list_empty(&provider->dirty))
+        send_all_state(provider);
+    else if (!chordal__list_empty(&provider->waiting))
+        serve_waiting(provider);
+    else
+        chordal__provider_send_outcome(provider, CHORDAL__ENTRY(provider->ready.next, chordal__invocation, ready));
+}
+
+static bool has_more(const chordal__provider *provider) {
+    return !chordal__list_empty(&provider->dirty) || !chordal__list_empty(&provider->waiting) ||
+           !chordal__list_empty(&provider->ready);
+}
+
+bool chordal__provider_serve(chordal__provider *provider) {
+    bool wants = has_more(provider);
+    if (!chordal__provider_has_room(provider, wants) || !wants) return false;
+    serve_one(provider);
+    return has_more(provider);
 }

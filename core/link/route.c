@@ -167,7 +167,7 @@ static int pass_on(chordal__forward *to, chordal__message *message, chordal_erro
     int code = chordal__try_send(link, message, &bytes);
     if (code == CHORDAL_E_SIZE) return end_too_large(to);
     if (code != CHORDAL_E_NOMEM) return code < 0 ? chordal__fail(error, code, 0, "a message that cannot go on") : 0;
-    if (!link->broken) link->broken = code;
+    chordal__link_break(link, code);
     return 0;
 }
 

@@ -1,29 +1,48 @@
 /* send.c: messages into a link's queue of frames, and out of it. */
 #include "link/link.h"
 
-static void break_link(chordal__link *link, int code) {
-    if (!link->broken) link->broken = code;
-}
-
 /* What a frame that waits costs at least: many small ones count too. */
 static size_t weigh(const chordal__frame *frame) {
     return frame->bytes + sizeof *frame + frame->pieces_len * sizeof *frame->pieces;
 }
 
+/* ---- in ---- */
+
+static bool is_sign_of_life(uint8_t kind) {
+    return kind == CHORDAL__PING || kind == CHORDAL__PONG;
+}
+
+static bool stays_in_front(const chordal__frame *frame) {
+    uint8_t kind = frame->message_kind;
+    return frame->follows || kind == CHORDAL__HELLO || kind == CHORDAL__WELCOME || is_sign_of_life(kind);
+}
+
+/* A sign of life goes before what waits, but after what the edge is sending and the rest of a message that it began. */
+static chordal__list *front(chordal__link *link) {
+    chordal__list *node = link->queue.next;
+    if (link->shown) node = node->next;
+    while (node != &link->queue && stays_in_front(CHORDAL__ENTRY(node, chordal__frame, node))) node = node->next;
+    return node;
+}
+
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
+    chordal__list frames;
     *out_bytes = 0;
-    if (!link->transport || link->broken || link->bye_sent) return 0;
-    chordal__list *last = link->queue.previous;
-    int code = chordal__codec_encode(&link->codec, message, &link->queue);
+    if (!link->transport || link->failing || link->bye_sent) return 0;
+    chordal__list_init(&frames);
+    int code = chordal__codec_encode(&link->codec, message, &frames);
     if (code < 0) return code;
-    for (chordal__list *node = last->next; node != &link->queue; node = node->next) {
-        const chordal__frame *frame = CHORDAL__ENTRY(node, chordal__frame, node);
+    chordal__list *before = is_sign_of_life(message->kind) ? front(link) : &link->queue;
+    while (!chordal__list_empty(&frames)) {
+        chordal__frame *frame = CHORDAL__ENTRY(frames.next, chordal__frame, node);
+        chordal__list_remove(&frame->node);
+        chordal__list_append(before, &frame->node);
         *out_bytes += frame->bytes;
         link->queued += weigh(frame);
     }
     link->runtime->counters.messages_out++;
     link->runtime->counters.bytes_out += *out_bytes;
-    if (link->queued > link->runtime->settings.queue_limit) break_link(link, CHORDAL_E_LIMIT);
+    if (link->queued > link->runtime->settings.queue_limit) chordal__link_break(link, CHORDAL_E_LIMIT);
     chordal__tell(link->runtime, &link->output);
     return 0;
 }
@@ -31,7 +50,7 @@ int chordal__try_send(chordal__link *link, const chordal__message *message, size
 void chordal__send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
     size_t bytes;
     int code = chordal__try_send(link, message, &bytes);
-    if (code < 0) break_link(link, code);
+    if (code < 0) chordal__link_break(link, code);
     if (out_bytes) *out_bytes = bytes;
 }
 
@@ -60,17 +79,29 @@ void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, 
     chordal__send(origin->link, &message, NULL);
 }
 
+/* ---- out ---- */
+
 chordal__frame *chordal__link_first_frame(const chordal__link *link) {
     if (chordal__list_empty(&link->queue)) return NULL;
     return CHORDAL__ENTRY(link->queue.next, chordal__frame, node);
 }
 
+static void take_out(chordal__link *link, chordal__frame *frame) {
+    chordal__list_remove(&frame->node);
+    link->queued -= weigh(frame);
+    if (link->queued > CHORDAL__LINK_BACKLOG / 2) return;
+    while (!chordal__list_empty(&link->held)) {
+        chordal__list *provider = link->held.next;
+        chordal__list_remove(provider);
+        chordal__list_append(&link->links->flush, provider);
+    }
+}
+
 chordal__frame *chordal__link_pop_frame(chordal__link *link) {
     chordal__frame *frame = chordal__link_first_frame(link);
     if (!frame) return NULL;
-    chordal__list_remove(&frame->node);
     link->shown = false;
-    link->queued -= weigh(frame);
+    take_out(link, frame);
     return frame;
 }
 
@@ -87,8 +118,7 @@ void chordal__link_drop_waiting(chordal__link *link) {
     chordal__list *kept = link->shown ? link->queue.next : &link->queue;
     while (kept->next != &link->queue) {
         chordal__frame *frame = CHORDAL__ENTRY(kept->next, chordal__frame, node);
-        chordal__list_remove(&frame->node);
-        link->queued -= weigh(frame);
+        take_out(link, frame);
         chordal__frame_free(frame);
     }
 }

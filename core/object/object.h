@@ -60,7 +60,8 @@ enum {
     CHORDAL__DUE_LINK,
     CHORDAL__DUE_CONSUMER,
     CHORDAL__DUE_PROVIDER,
-    CHORDAL__DUE_QUESTION
+    CHORDAL__DUE_QUESTION,
+    CHORDAL__DUE_DRAIN
 };
 
 /* Bytes of a name or of words that cross a link. */
@@ -94,7 +95,8 @@ void chordal__reason_clear(chordal__memory *memory, chordal__reason *reason);
 
 typedef struct chordal__settings {
     chordal__limits limits; /* of values */
-    uint32_t call_limit, window_messages, window_bytes, parked_limit, queue_limit, dictionary_limit;
+    uint32_t call_limit, window_messages, window_bytes, window_messages_limit, window_bytes_limit;
+    uint32_t turn_messages, turn_bytes, parked_limit, queue_limit, dictionary_limit;
     uint32_t outcome_limit, lost_limit;
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
     chordal_time session_lapse, stall_timeout, resolve_timeout;
@@ -391,6 +393,7 @@ struct chordal__invocation {
     chordal__call *call;    /* a local call: who waits */
     chordal__list ready;    /* the session's outcomes that wait for the window, or for their ack */
     uint32_t sent_bytes;    /* under way */
+    uint32_t sent_at;       /* the turn's clock, its low bits */
     chordal__reason reason; /* the outcome: code 0 with a value */
     chordal__body *value;   /* packed, or raw bytes */
     bool raw;

@@ -92,7 +92,7 @@ typedef struct chordal__frame {
     uint32_t pieces_len;
     size_t bytes; /* in all */
     uint8_t message_kind;
-    uint32_t generation; /* of the link's transport */
+    bool follows; /* it belongs to the message of the frame before */
     chordal__frame_piece *pieces;
     uint8_t *own;
 } chordal__frame;

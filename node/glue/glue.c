@@ -43,6 +43,10 @@ static const option_field host_options_fields[] = {
     {"name_high", offsetof(chordal_host_options, name_high), OPTION_U64},
     {"name_low", offsetof(chordal_host_options, name_low), OPTION_U64},
     {"resolve_timeout", offsetof(chordal_host_options, resolve_timeout), OPTION_TIME},
+    {"window_messages_limit", offsetof(chordal_host_options, window_messages_limit), OPTION_U32},
+    {"window_bytes_limit", offsetof(chordal_host_options, window_bytes_limit), OPTION_U32},
+    {"turn_messages", offsetof(chordal_host_options, turn_messages), OPTION_U32},
+    {"turn_bytes", offsetof(chordal_host_options, turn_bytes), OPTION_U32},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -364,6 +368,24 @@ static napi_value flat_link_down(napi_env env, napi_callback_info info) {
         read_u64(&call, 1, &in_link) &&
         read_u64(&call, 2, &in_now)) {
         int code = chordal_link_down(in_host, in_link, in_now, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_link_drain(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    uint64_t in_span = 0;
+    uint64_t in_now = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_u64(&call, 2, &in_span) &&
+        read_u64(&call, 3, &in_now)) {
+        int code = chordal_link_drain(in_host, in_link, in_span, in_now, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
     return result;
@@ -955,6 +977,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "link_carry", .method = flat_link_carry},
     {.utf8name = "link_close", .method = flat_link_close},
     {.utf8name = "link_down", .method = flat_link_down},
+    {.utf8name = "link_drain", .method = flat_link_drain},
     {.utf8name = "link_feed", .method = flat_link_feed},
     {.utf8name = "link_limit", .method = flat_link_limit},
     {.utf8name = "link_offers", .method = flat_link_offers},

@@ -68,7 +68,7 @@ export interface HostOptions {
   message_limit?: number | undefined;
   /** calls of one session that run at once; default 256 */
   call_limit?: number | undefined;
-  /** unacknowledged messages of a session; default 64 */
+  /** unacknowledged messages of a session, at its start; default 16 */
   window_messages?: number | undefined;
   /** and bytes; default 1 MiB */
   window_bytes?: number | undefined;
@@ -104,6 +104,14 @@ export interface HostOptions {
   name_low?: number | bigint | undefined;
   /** an answer to RESOLVE, the link's way up included; default 60000 ms */
   resolve_timeout?: number | undefined;
+  /** what a window grows to while its reader keeps up; default 1024, at most 65536; never below its start */
+  window_messages_limit?: number | undefined;
+  /** default 16 MiB */
+  window_bytes_limit?: number | undefined;
+  /** states and outcomes sent in one turn, over all sessions: the rest goes in the next; default 16384 */
+  turn_messages?: number | undefined;
+  /** default 16 MiB */
+  turn_bytes?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -210,6 +218,13 @@ export interface Flat {
    * ignored. Errors: CLOSED.
    */
   link_down(host: HostHandle, link: number, now: number): void;
+  /**
+   * Close when what runs over the link is done, or after `span` ms at the latest (CHORDAL_NEVER: no latest). Until
+   * then state goes on, but no call is sent over it or started for the peer: such a call was not run and fails with
+   * REFUSED at its caller. Calls that run are answered and their outcomes acknowledged. The rest is as with
+   * chordal_link_close. Asked again, the later span counts. Errors: CLOSED.
+   */
+  link_drain(host: HostHandle, link: number, span: number, now: number): void;
   /**
    * One whole transport frame arrived. `frame`: CHORDAL_FRAME_…. A peer's fault ends the link with a bye of the
    * answered code, told by a LINK event as well; the host and its other links go on. Errors: CLOSED, STATE,

@@ -23,7 +23,7 @@ typedef struct chordal_host_options {
     uint32_t depth_limit;           /* nesting of values; default 512, at most 4096 */
     uint32_t message_limit;         /* bytes of one message or value; default 64 MiB */
     uint32_t call_limit;            /* calls of one session that run at once; default 256 */
-    uint32_t window_messages;       /* unacknowledged messages of a session; default 64 */
+    uint32_t window_messages;       /* unacknowledged messages of a session, at its start; default 16 */
     uint32_t window_bytes;          /* and bytes; default 1 MiB */
     uint32_t parked_limit;          /* calls that may wait in one reference; default 65536 */
     uint32_t queue_limit;           /* bytes of output that may wait in one link, and of changes in one session for
@@ -40,9 +40,15 @@ typedef struct chordal_host_options {
     uint32_t outcome_limit;     /* bytes of outcomes of one session that are kept until they are acknowledged: beyond it
                                  * no further call of it starts; default 4 MiB */
     uint32_t lost_limit;        /* lost sessions that are kept, the oldest lapses first; default 10000 */
-    uint64_t name_high, name_low; /* the host's lasting name, 128 bits that no other host has: routes through it and
-                                   * to it are found again after a restart. 0: its run's */
-    chordal_time resolve_timeout; /* an answer to RESOLVE, the link's way up included; default 60000 ms */
+    uint64_t name_high, name_low;   /* the host's lasting name, 128 bits that no other host has: routes through it and
+                                     * to it are found again after a restart. 0: its run's */
+    chordal_time resolve_timeout;   /* an answer to RESOLVE, the link's way up included; default 60000 ms */
+    uint32_t window_messages_limit; /* what a window grows to while its reader keeps up; default 1024, at most 65536;
+                                     * never below its start */
+    uint32_t window_bytes_limit;    /* default 16 MiB */
+    uint32_t turn_messages; /* states and outcomes sent in one turn, over all sessions: the rest goes in the next;
+                             * default 16384 */
+    uint32_t turn_bytes;    /* default 16 MiB */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not

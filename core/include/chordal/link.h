@@ -74,6 +74,13 @@ CHORDAL_API int chordal_link_retry(chordal_host *host, chordal_id link, chordal_
  * Errors: CLOSED. */
 CHORDAL_API int chordal_link_close(chordal_host *host, chordal_id link, chordal_error *error);
 
+/* Close when what runs over the link is done, or after `span` ms at the latest (CHORDAL_NEVER: no latest). Until then
+ * state goes on, but no call is sent over it or started for the peer: such a call was not run and fails with REFUSED
+ * at its caller. Calls that run are answered and their outcomes acknowledged. The rest is as with chordal_link_close.
+ * Asked again, the later span counts. Errors: CLOSED. */
+CHORDAL_API int chordal_link_drain(chordal_host *host, chordal_id link, chordal_time span, chordal_time now,
+                                   chordal_error *error);
+
 /* The memory link: carry all waiting frames both ways between two open links of two hosts that this thread uses,
  * without copies, until neither has any. Tells LINK events as other transports do. `out_frames` may be NULL. */
 CHORDAL_API int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b,
