@@ -97,6 +97,38 @@ CASES = {
     ),
     "value": (f"{NOTES} or {DOCUMENT}", "one part alone: no host, no link", C),
     "message": (NOTES, "one message through its codec alone: part and envelope", C),
+    "reconnect": (
+        NOTES,
+        "a new transport in place of one that broke, until every reference is live and has what it missed (tokens); "
+        "bytes both ways, the handshake's among them",
+        C,
+    ),
+    "1,000 calls parked while down": ("one argument of 4 characters", "the same, until the last result", C),
+    "one commit to": (
+        "4 characters appended in a short text",
+        "a transaction made, committed, encoded and queued for all who follow; readers are not timed",
+        C,
+    ),
+    "a healthy reader": (
+        "2 KB set in a short list, 50 times a second of a minute's virtual time",
+        "a commit's turn at the provider and at the one who reads",
+        C,
+    ),
+    "call to frame": (
+        f"4 characters appended in {NOTES}",
+        "a call that commits, made over so many hosts in the middle, until its result and its frame are there",
+        C,
+    ),
+    "caught up after": (
+        "100 tokens a second into 500 entries of 960 characters, over a line of 64 KiB/s",
+        "virtual time from the end of the pause until the reader has it all; bytes until then",
+        C,
+    ),
+    "a tab's call": (
+        "one argument of 4 characters, over one host in the middle",
+        "a call among those of one session, one after the other; least, median and most of them",
+        C,
+    ),
     "growth": (None, "one change of a large value while the revision before it is kept", C),
     "memory of a parsed document": (None, "what the core's value takes", C),
     "delta size": (None, "bytes of a change's ops, or of what a peer sends", C),

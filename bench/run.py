@@ -52,7 +52,7 @@ def install_peers():
 
 def programs(batches, peers):
     """(runtime, command) of all that takes part in a round."""
-    for name in (*baseline.PROGRAMS, "kept"):
+    for name in (*baseline.PROGRAMS, *baseline.MEASURED):
         yield "c", (WORK / name, WORK, batches)
     for script in ("node", "frames", "kept"):
         node = ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches)

@@ -202,7 +202,11 @@ static int write_call(chordal_host *host, chordal__invocation *invocation) {
     return END(CALL, 0);
 }
 
-/* One call of this caller; after a number of them the others have their turn. */
+static uint32_t calls_at_once(const chordal_host *host) {
+    return host->runtime.counters.live_sessions > 1 ? CHORDAL__CALLS_BESIDE : CHORDAL__CALLS_ALONE;
+}
+
+/* One call of this caller; after a number of them the rest waits for the next poll. */
 static int write_calls(chordal_host *host, chordal__event *event) {
     chordal__caller *caller = CHORDAL__ENTRY(event, chordal__caller, event);
     if (chordal__list_empty(&caller->waiting)) {
@@ -219,10 +223,10 @@ static int write_calls(chordal_host *host, chordal__event *event) {
     if (chordal__list_empty(&caller->waiting)) {
         caller->burst = 0;
         chordal__untell(event);
-    } else if (++caller->burst == CHORDAL__CALLS_AT_ONCE) {
+    } else if (++caller->burst >= calls_at_once(host)) {
         caller->burst = 0;
         chordal__untell(event);
-        chordal__tell(&host->runtime, event);
+        chordal__list_append(&host->runtime.later, &event->node);
     }
     return 1;
 }

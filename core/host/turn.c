@@ -57,6 +57,11 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     if (now > host->runtime.now) host->runtime.now = now;
     chordal__links_begin_turn(&host->links);
     chordal__calls_start_timeouts(&host->runtime);
+    while (!chordal__list_empty(&host->runtime.later)) {
+        chordal__list *node = host->runtime.later.next;
+        chordal__list_remove(node);
+        chordal__list_append(&host->runtime.events, node);
+    }
     due_now(host);
     size_t used = 0;
     while ((code = next_record(host)) == 1) {
@@ -82,9 +87,10 @@ chordal_time chordal_host_deadline(chordal_host *host) {
     if (chordal__enter(host, NULL) < 0) return CHORDAL_NEVER;
     const chordal__runtime *runtime = &host->runtime;
     const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
-    bool events = !chordal__list_empty(&runtime->urgent) || host->record_waits ||
-                  chordal__links_owe_turn(runtime->links) || !chordal__list_empty(&runtime->fresh) ||
-                  (!runtime->settling && !chordal__list_empty(&runtime->events));
+    bool events =
+        !chordal__list_empty(&runtime->urgent) || host->record_waits || chordal__links_owe_turn(runtime->links) ||
+        !chordal__list_empty(&runtime->fresh) ||
+        (!runtime->settling && (!chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->later)));
     chordal_time at = events ? 0 : first ? first->at : CHORDAL_NEVER;
     chordal__leave(host, 0);
     return at;

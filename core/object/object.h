@@ -122,6 +122,7 @@ struct chordal__runtime {
     uint8_t name[16], run[16];
     chordal__list events;                                     /* to be told */
     chordal__list urgent;                                     /* to be told before and while a batch settles */
+    chordal__list later;                                      /* to be told in the next poll */
     chordal__map types;                                       /* by name */
     chordal__list objects, references, watches, transactions; /* watches: those of objects */
     chordal__list settled;                                    /* calls whose outcome is to be told */

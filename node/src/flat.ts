@@ -196,7 +196,8 @@ export interface Flat {
   /**
    * One turn: fill `buffer` (8-byte aligned) with event records (record.h). `now` is the caller's clock and never
    * goes back. `out_len` is what was written; 0 means that nothing is left. With ROOM it is the size that the next
-   * record needs. A poll hands out at most 64 new calls of one session before those of others.
+   * record needs. A poll hands out at most 64 new calls of one session, 4 when there are other sessions, so that what
+   * these ask is answered in between.
    */
   host_poll(host: HostHandle, now: number, buffer: Uint8Array): number;
   /**

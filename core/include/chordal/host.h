@@ -74,7 +74,8 @@ CHORDAL_API void chordal_release(chordal_host *host, chordal_id id);
 
 /* One turn: fill `buffer` (8-byte aligned) with event records (record.h). `now` is the caller's clock and never goes
  * back. `out_len` is what was written; 0 means that nothing is left. With ROOM it is the size that the next record
- * needs. A poll hands out at most 64 new calls of one session before those of others. */
+ * needs. A poll hands out at most 64 new calls of one session, 4 when there are other
+ * sessions, so that what these ask is answered in between. */
 CHORDAL_API int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len,
                                   size_t *out_len, chordal_error *error);
 
