@@ -34,8 +34,8 @@ LETTERS = string.ascii_lowercase + string.ascii_uppercase
 LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
 OUT_PLACES = 48  # core.js: OUT to FIXED, in places of 8 bytes
 
-SHIM = f"""/* shim.c: the functions as WebAssembly exports them. {NOTICE} */
-/* clang-format off */
+SHIM = f"""/* clang-format off */
+/* shim.c: the functions as WebAssembly exports them. {NOTICE} */
 #include "chordal.h"
 
 /* A letter or two is the name outside: names cost transfer. */
