@@ -4,12 +4,15 @@
     (const char *message, size_t message_len),
     (const char *method, size_t method_len),
     (const char *name, size_t name_len),
+    (const char *reason, size_t reason_len),
     (const char *text, size_t text_len),
     (const char *type, size_t type_len)
 };
 %apply (const uint8_t *BYTES, size_t LENGTH) {
     (const uint8_t *arguments, size_t arguments_len),
+    (const uint8_t *authority, size_t authority_len),
     (const uint8_t *changes, size_t changes_len),
+    (const uint8_t *credentials, size_t credentials_len),
     (const uint8_t *data, size_t data_len),
     (const uint8_t *declaration, size_t declaration_len),
     (const uint8_t *params, size_t params_len),

@@ -19,12 +19,16 @@ typedef struct host_event {
         chordal_event_TICKET ticket;
         chordal_event_COMPUTE compute;
         chordal_event_RESOLVE resolve;
+        chordal_event_AUTHENTICATE authenticate;
+        chordal_event_GUARD guard;
         uint8_t bytes[256];
     } as;
     char text[160]; /* detail, or a type */
     char name[64];
     uint8_t data[1024]; /* of the part: ops, arguments, value */
     size_t data_len;
+    uint8_t authority[256];
+    size_t authority_len;
 } host_event;
 
 #ifndef HOST_EVENTS
@@ -84,6 +88,12 @@ static inline void keep_part(test_host *h, host_event *e, const chordal_record *
     chordal_release(h->host, part->part);
 }
 
+static inline void keep_authority(host_event *e, const chordal_record *r, const chordal_part *part) {
+    CHECK_INT(part->part, 0);
+    e->authority_len = part->length < sizeof e->authority ? part->length : sizeof e->authority;
+    memcpy(e->authority, (const uint8_t *)r + part->offset, e->authority_len);
+}
+
 static inline void keep_event(test_host *h, const chordal_record *r) {
     if (h->len == HOST_EVENTS) h->len = 0;
     host_event *e = &h->events[h->len++];
@@ -108,6 +118,14 @@ static inline void keep_event(test_host *h, const chordal_record *r) {
         break;
     case CHORDAL_EVENT_CALL:
         keep_part(h, e, r, &e->as.call.arguments);
+        keep_authority(e, r, &e->as.call.authority);
+        break;
+    case CHORDAL_EVENT_AUTHENTICATE:
+        keep_part(h, e, r, &e->as.authenticate.credentials);
+        break;
+    case CHORDAL_EVENT_GUARD:
+        keep_part(h, e, r, &e->as.guard.params);
+        keep_authority(e, r, &e->as.guard.authority);
         break;
     case CHORDAL_EVENT_RESULT:
         keep_span(e->text, sizeof e->text, r, e->as.result.detail);
@@ -213,6 +231,14 @@ static inline const char *value_of(test_host *h, chordal_id reference, uint32_t 
 static inline const char *head_of(test_host *h, chordal_id object, uint32_t member) {
     chordal_value *value;
     int code = chordal_object_value(h->host, object, member, &value, NULL);
+    return code ? chordal_error_name(code) : json_of(value);
+}
+
+/* Packed bytes of an event as JSON; "" for none. */
+static inline const char *packed_json(test_host *h, const uint8_t *data, size_t len) {
+    chordal_value *value;
+    if (!len) return "";
+    int code = chordal_value_decode(h->host, CHORDAL_FORMAT_PACKED, data, len, &value, NULL);
     return code ? chordal_error_name(code) : json_of(value);
 }
 

@@ -30,6 +30,7 @@ const host_options_fields = [
   ["window_bytes_limit", 164, 32, false],
   ["turn_messages", 168, 32, false],
   ["turn_bytes", 172, 32, false],
+  ["guard_timeout", 176, 64, false],
 ];
 
 export function makeFlat(core) {
@@ -48,6 +49,11 @@ export function makeFlat(core) {
       const value_at = core.putBytes(value);
       core.check(x.a(host_at, call, format, value_at, value.length, error));
       core.end();
+    },
+    call_authority(host, call) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(call, 2);
+      throw new core.errorClass(-11, 0, '');
     },
     call_cancel(host, call) {
       const host_at = core.pointer(host, "host", 1);
@@ -127,6 +133,12 @@ export function makeFlat(core) {
       checkI32(code, 1);
       return new core.errorClass(code, 0, '').message;
     },
+    guard_answer(host, guard, answer) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(guard, 2);
+      checkU32(answer, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
     host_close(host) {
       const host_at = core.close(host, "host", 1);
       if (host_at !== 0) x.i(host_at);
@@ -145,8 +157,8 @@ export function makeFlat(core) {
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(176 + 8);
-      const options_at = core.putOptions(given, 176, host_options_fields);
+      const error = core.reserve(184 + 8);
+      const options_at = core.putOptions(given, 184, host_options_fields);
       core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();
@@ -163,6 +175,13 @@ export function makeFlat(core) {
       core.end();
       return result;
     },
+    host_revoke(host, format, authority, reason) {
+      const host_at = core.pointer(host, "host", 1);
+      checkU32(format, 2);
+      checkBytes(authority, 3);
+      checkText(reason, 4);
+      throw new core.errorClass(-11, 0, '');
+    },
     host_run(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
@@ -170,6 +189,13 @@ export function makeFlat(core) {
       const result = core.copy(core.out(0), 16);
       core.end();
       return result;
+    },
+    link_admit(host, link, format, authority) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkU32(format, 3);
+      checkBytes(authority, 4);
+      throw new core.errorClass(-11, 0, '');
     },
     link_carry(a, link_a, b, link_b, now) {
       const a_at = core.pointer(a, "host", 1);
@@ -190,12 +216,22 @@ export function makeFlat(core) {
       core.check(x.p(host_at, link, error));
       core.end();
     },
+    link_credentials(host, link, format, credentials) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkU32(format, 3);
+      checkBytes(credentials, 4);
+      const error = core.reserve(credentials.length + 8);
+      const credentials_at = core.putBytes(credentials);
+      core.check(x.q(host_at, link, format, credentials_at, credentials.length, error));
+      core.end();
+    },
     link_down(host, link, now) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.q(host_at, link, now, error));
+      core.check(x.r(host_at, link, now, error));
       core.end();
     },
     link_drain(host, link, span, now) {
@@ -204,7 +240,7 @@ export function makeFlat(core) {
       checkWhole(span, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.r(host_at, link, span, now, error));
+      core.check(x.s(host_at, link, span, now, error));
       core.end();
     },
     link_feed(host, link, frame, data, now) {
@@ -215,12 +251,12 @@ export function makeFlat(core) {
       checkWhole(now, 5);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.s(host_at, link, frame, data_at, data.length, now, error));
+      core.check(x.t(host_at, link, frame, data_at, data.length, now, error));
       core.end();
     },
     link_limit(host) {
       const host_at = core.pointer(host, "host", 1);
-      return BigInt.asUintN(64, x.t(host_at));
+      return BigInt.asUintN(64, x.u(host_at));
     },
     link_offers(host, link, type) {
       const host_at = core.pointer(host, "host", 1);
@@ -232,24 +268,30 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkU32(flags, 2);
       const error = core.reserve(0);
-      core.check(x.u(host_at, flags, core.out(0), error));
+      core.check(x.v(host_at, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
+    },
+    link_refuse(host, link, reason) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkText(reason, 3);
+      throw new core.errorClass(-11, 0, '');
     },
     link_retry(host, link, now) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.v(host_at, link, now, error));
+      core.check(x.w(host_at, link, now, error));
       core.end();
     },
     link_sent(host, link) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.w(host_at, link, error));
+      core.check(x.x(host_at, link, error));
       core.end();
     },
     link_take(host, link, buffer) {
@@ -258,7 +300,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.x(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
+      core.checkRoom(x.y(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
       const result = { len: core.give(buffer, buffer_at, core.word(0)), frame: core.word(1) };
       core.end();
       return result;
@@ -269,14 +311,14 @@ export function makeFlat(core) {
       checkU32(codec, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.y(host_at, link, codec, now, error));
+      core.check(x.z(host_at, link, codec, now, error));
       core.end();
     },
     object_drop(host, object) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.z(host_at, object, error));
+      core.check(x.A(host_at, object, error));
       core.end();
     },
     object_get(host, type, format, params) {
@@ -288,7 +330,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.A(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
+      core.check(x.B(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -301,7 +343,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 5);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.B(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.C(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -310,8 +352,16 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.C(host_at, object, error));
+      core.check(x.D(host_at, object, error));
       core.end();
+    },
+    object_revoke(host, object, format, authority, reason) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(object, 2);
+      checkU32(format, 3);
+      checkBytes(authority, 4);
+      checkText(reason, 5);
+      throw new core.errorClass(-11, 0, '');
     },
     object_start(host, object, name, message) {
       const host_at = core.pointer(host, "host", 1);
@@ -323,7 +373,7 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.D(host_at, object, name_at, name_len, message_at, message_len, error));
+      core.check(x.E(host_at, object, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     object_value(host, object, member) {
@@ -331,7 +381,7 @@ export function makeFlat(core) {
       checkWhole(object, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.E(host_at, object, member, core.out(0), error));
+      core.check(x.F(host_at, object, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -340,7 +390,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(part, 2);
       core.reserve(0);
-      core.check(x.F(host_at, part, core.out(0), core.out(1)));
+      core.check(x.G(host_at, part, core.out(0), core.out(1)));
       const result = core.copy(core.word(0), core.word(1));
       core.end();
       return result;
@@ -357,7 +407,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.G(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
+      core.check(x.H(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -369,7 +419,7 @@ export function makeFlat(core) {
       const error = core.reserve(3 * name.length + 8);
       const name_at = core.at;
       const name_len = core.putText(name);
-      core.check(x.H(host_at, reference, name_at, name_len, core.out(0), error));
+      core.check(x.I(host_at, reference, name_at, name_len, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -378,20 +428,20 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       const error = core.reserve(0);
-      core.check(x.I(host_at, reference, error));
+      core.check(x.J(host_at, reference, error));
       core.end();
     },
     reference_state(host, reference) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
-      return x.J(host_at, reference);
+      return x.K(host_at, reference);
     },
     reference_value(host, reference, member) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.K(host_at, reference, member, core.out(0), error));
+      core.check(x.L(host_at, reference, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -399,7 +449,7 @@ export function makeFlat(core) {
     release(host, id) {
       const host_at = core.quietly(host, "host", 1);
       checkWhole(id, 2);
-      if (host_at !== 0) x.L(host_at, id);
+      if (host_at !== 0) x.M(host_at, id);
     },
     resolve(host, question, link) {
       const host_at = core.pointer(host, "host", 1);
@@ -424,7 +474,7 @@ export function makeFlat(core) {
       checkBytes(declaration, 2);
       const error = core.reserve(declaration.length + 8);
       const declaration_at = core.putBytes(declaration);
-      core.check(x.M(host_at, declaration_at, declaration.length, core.out(0), error));
+      core.check(x.N(host_at, declaration_at, declaration.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -435,14 +485,14 @@ export function makeFlat(core) {
       checkBytes(data, 3);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.N(host_at, format, data_at, data.length, core.out(0), error));
+      core.check(x.O(host_at, format, data_at, data.length, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
     },
     value_digest(value) {
       const value_at = core.pointer(value, "value", 1);
-      return BigInt.asUintN(64, x.O(value_at));
+      return BigInt.asUintN(64, x.P(value_at));
     },
     value_encode(value, format, buffer) {
       const value_at = core.pointer(value, "value", 1);
@@ -450,7 +500,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.P(value_at, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.Q(value_at, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -458,18 +508,18 @@ export function makeFlat(core) {
     value_equal(a, b) {
       const a_at = core.pointer(a, "value", 1);
       const b_at = core.pointer(b, "value", 2);
-      return x.Q(a_at, b_at);
+      return x.R(a_at, b_at);
     },
     value_ref(value) {
       const value_at = core.pointer(value, "value", 1);
-      return core.open("value", x.R(value_at));
+      return core.open("value", x.S(value_at));
     },
     value_unref(value) {
       const value_at = core.close(value, "value", 1);
-      if (value_at !== 0) x.S(value_at);
+      if (value_at !== 0) x.T(value_at);
     },
     versions() {
-      return core.text(x.T());
+      return core.text(x.U());
     },
     watch_open(host, source, member, flags) {
       const host_at = core.pointer(host, "host", 1);
@@ -477,7 +527,7 @@ export function makeFlat(core) {
       checkU32(member, 3);
       checkU32(flags, 4);
       const error = core.reserve(0);
-      core.check(x.U(host_at, source, member, flags, core.out(0), error));
+      core.check(x.V(host_at, source, member, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -486,14 +536,14 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.V(host_at, watch, error));
+      core.check(x.W(host_at, watch, error));
       core.end();
     },
     watch_take(host, watch) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.W(host_at, watch, error));
+      core.check(x.X(host_at, watch, error));
       core.end();
     },
   };

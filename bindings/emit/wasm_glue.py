@@ -29,7 +29,11 @@ CHECKS = {
     "buffer": "checkBytes",
 }
 ABOVE = {"chordal_error_text": "new core.errorClass(code, 0, '').message"}  # what JavaScript has by itself
-ABSENT = {"chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"}  # not for tabs
+ABSENT = {  # not for tabs
+    *("chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"),
+    *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
+    *("chordal_host_revoke", "chordal_object_revoke"),
+}
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
 OUT_PLACES = 48  # core.js: OUT to FIXED, in places of 8 bytes

@@ -18,10 +18,13 @@ int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, 
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     chordal__link *link;
-    const uint32_t known =
-        CHORDAL_LINK_CONNECT | CHORDAL_LINK_ROUTE_OFFERS | CHORDAL_LINK_OFFER | CHORDAL_LINK_NO_SERVE;
-    code = flags & ~known ? chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags")
-                          : chordal__link_open(&host->links, flags, &link, error);
+    const uint32_t known = CHORDAL_LINK_CONNECT | CHORDAL_LINK_ROUTE_OFFERS | CHORDAL_LINK_OFFER |
+                           CHORDAL_LINK_NO_SERVE |
+                           (CHORDAL__AUTHORITY ? CHORDAL_LINK_AUTHENTICATE | CHORDAL_LINK_TRUSTED : 0);
+    const uint32_t not_both = CHORDAL_LINK_CONNECT | CHORDAL_LINK_AUTHENTICATE;
+    code = flags & ~known || (flags & not_both) == not_both
+               ? chordal__fail(error, CHORDAL_E_INVALID, 0, "unknown flags")
+               : chordal__link_open(&host->links, flags, &link, error);
     if (code == 0) *out_link = link->id;
     return chordal__leave(host, code);
 }
@@ -80,6 +83,19 @@ int chordal_link_drain(chordal_host *host, chordal_id id, chordal_time span, cho
     set_now(host, now);
     chordal__link_drain(link, span);
     return chordal__leave(host, 0);
+}
+
+int chordal_link_credentials(chordal_host *host, chordal_id id, uint32_t format, const uint8_t *credentials,
+                             size_t credentials_len, chordal_error *error) {
+    chordal__link *link;
+    chordal__body *value;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    code = chordal__pack_of(&host->runtime, format, credentials, credentials_len, &value, error);
+    if (code < 0) return chordal__leave(host, code);
+    code = chordal__link_credentials(link, value, error);
+    chordal__body_unref(value);
+    return chordal__leave(host, code);
 }
 
 static const uint8_t *piece_data(const chordal__frame *frame, const chordal__frame_piece *piece) {

@@ -89,6 +89,7 @@ static void write_declaration(chordal__buffer *out, const chordal_type *type) {
     chordal__buffer_text(out, ", \"params\": ");
     write_names(out, type->params);
     chordal__buffer_text(out, type->flags & CHORDAL_TYPE_KEEP ? ", \"keep\": true" : "");
+    chordal__buffer_text(out, type->flags & CHORDAL_TYPE_GUARDED ? ", \"guarded\": true" : "");
     chordal__buffer_text(out, type->flags & CHORDAL_TYPE_START ? ", \"start\": true" : "");
     chordal__buffer_text(out, ", \"members\": [");
     for (size_t i = 0; i < type->members_len; i++) {
@@ -224,6 +225,26 @@ DISPATCH(TICKET, ticket)
 DISPATCH(CANCEL, cancel)
 DISPATCH(RESOLVE, resolve)
 
+/* A function that was added to the table later: a program that was built before has none. */
+#define HAS(handlers, name)                                                                                            \
+    ((handlers) && (handlers)->size >= offsetof(chordal_handlers, name) + sizeof(handlers)->name && (handlers)->name)
+
+static void on_AUTHENTICATE(chordal_dispatcher *dispatcher, const chordal_record *record) {
+    const chordal_event_AUTHENTICATE *event = (const void *)record;
+    if (HAS(dispatcher->handlers, authenticate))
+        dispatcher->handlers->authenticate(dispatcher->context, dispatcher->host, event);
+    else
+        chordal_link_refuse(dispatcher->host, event->link, "", 0, NULL);
+}
+
+static void on_GUARD(chordal_dispatcher *dispatcher, const chordal_record *record) {
+    const chordal_event_GUARD *event = (const void *)record;
+    if (HAS(dispatcher->handlers, guard))
+        dispatcher->handlers->guard(dispatcher->context, dispatcher->host, event);
+    else
+        chordal_guard_answer(dispatcher->host, event->guard, CHORDAL_GUARD_DENY, NULL);
+}
+
 static void on_OBJECT(chordal_dispatcher *dispatcher, const chordal_record *record) {
     const chordal_event_OBJECT *event = (const void *)record;
     if (event->state == CHORDAL_OBJECT_MADE)
@@ -247,7 +268,12 @@ static void on_CALL(chordal_dispatcher *dispatcher, const chordal_record *record
         return;
     }
     chordal_request request = {.id = event->call, .origin = event->origin};
+    if (event->authority.length && chordal_call_authority(dispatcher->host, event->call, &request.authority, NULL)) {
+        chordal_call_fail(dispatcher->host, event->call, "nomem", 5, "", 0, NULL);
+        return;
+    }
     ask_part(dispatcher, object, member->function, &request, record, &event->arguments);
+    chordal_value_unref(request.authority);
 }
 
 static void on_COMPUTE(chordal_dispatcher *dispatcher, const chordal_record *record) {
@@ -270,6 +296,8 @@ static const size_t part_offsets[CHORDAL_EVENT_END] = {
     [CHORDAL_EVENT_CALL] = offsetof(chordal_event_CALL, arguments),
     [CHORDAL_EVENT_RESULT] = offsetof(chordal_event_RESULT, value),
     [CHORDAL_EVENT_RESOLVE] = offsetof(chordal_event_RESOLVE, params),
+    [CHORDAL_EVENT_AUTHENTICATE] = offsetof(chordal_event_AUTHENTICATE, credentials),
+    [CHORDAL_EVENT_GUARD] = offsetof(chordal_event_GUARD, params),
 };
 
 #define ON_EVENT(NAME, number, fields) [CHORDAL_EVENT_##NAME] = on_##NAME,

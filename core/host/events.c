@@ -192,6 +192,11 @@ static int write_retired(chordal_host *host, chordal__event *event) {
     return 1;
 }
 
+static int add_authority(chordal_host *host, const chordal__caller *caller, chordal_part *out) {
+    if (!CHORDAL__AUTHORITY || !caller->authority) return 0;
+    return add_body(host, caller->authority->packed, out);
+}
+
 static int write_call(chordal_host *host, chordal__invocation *invocation) {
     BEGIN(CALL);
     e.call = invocation->id;
@@ -199,6 +204,7 @@ static int write_call(chordal_host *host, chordal__invocation *invocation) {
     e.origin = invocation->caller->origin;
     e.member = invocation->member;
     if (add_body(host, invocation->arguments, &e.arguments) < 0) return CHORDAL_E_NOMEM;
+    if (add_authority(host, invocation->caller, &e.authority) < 0) return CHORDAL_E_NOMEM;
     return END(CALL, 0);
 }
 
@@ -206,28 +212,31 @@ static uint32_t calls_at_once(const chordal_host *host) {
     return host->runtime.counters.live_sessions > 1 ? CHORDAL__CALLS_BESIDE : CHORDAL__CALLS_ALONE;
 }
 
-/* One call of this caller; after a number of them the rest waits for the next poll. */
+/* A caller's queue goes on; after a number in a row the rest waits for the next poll. */
+static void next_of(chordal_host *host, chordal__event *event, const chordal__list *queue, uint32_t *burst,
+                    uint32_t limit) {
+    bool empty = chordal__list_empty(queue);
+    if (!empty && ++*burst < limit) return;
+    *burst = 0;
+    chordal__untell(event);
+    if (!empty) chordal__list_append(&host->runtime.later, &event->node);
+}
+
+/* One call of this caller. */
 static int write_calls(chordal_host *host, chordal__event *event) {
     chordal__caller *caller = CHORDAL__ENTRY(event, chordal__caller, event);
-    if (chordal__list_empty(&caller->waiting)) {
-        chordal__untell(event);
+    chordal__invocation *invocation = CHORDAL__ENTRY(caller->waiting.next, chordal__invocation, node);
+    if (chordal__list_empty(&caller->waiting) || (CHORDAL__AUTHORITY && invocation->ask)) {
+        chordal__untell(event); /* nothing, or nothing before the guard's answer */
         return chordal__next_record(host);
     }
-    chordal__invocation *invocation = CHORDAL__ENTRY(caller->waiting.next, chordal__invocation, node);
     int code = write_call(host, invocation);
     if (code != 1) return code;
     chordal__list_remove(&invocation->node);
     invocation->told = true;
     chordal__id_own(&host->runtime.ids, invocation->id);
     host->runtime.counters.calls_run++;
-    if (chordal__list_empty(&caller->waiting)) {
-        caller->burst = 0;
-        chordal__untell(event);
-    } else if (++caller->burst >= calls_at_once(host)) {
-        caller->burst = 0;
-        chordal__untell(event);
-        chordal__list_append(&host->runtime.later, &event->node);
-    }
+    next_of(host, event, &caller->waiting, &caller->burst, calls_at_once(host));
     return 1;
 }
 
@@ -293,6 +302,39 @@ static int write_resolve(chordal_host *host, chordal__event *event) {
 }
 #endif
 
+#if CHORDAL__AUTHORITY
+static int write_admission(chordal_host *host, chordal__event *event) {
+    chordal__link *link = CHORDAL__ENTRY(event, chordal__link, admission);
+    BEGIN(AUTHENTICATE);
+    e.link = link->id;
+    if (add_body(host, link->credentials, &e.credentials) < 0) return CHORDAL_E_NOMEM;
+    int code = END(AUTHENTICATE, 0);
+    if (code == 1) chordal__admission_told(link);
+    return code;
+}
+
+static int write_guards(chordal_host *host, chordal__event *event) {
+    chordal__caller *caller = CHORDAL__ENTRY(event, chordal__caller, asking);
+    if (chordal__list_empty(&caller->asks)) {
+        chordal__untell(event);
+        return chordal__next_record(host);
+    }
+    chordal__ask *ask = CHORDAL__ENTRY(caller->asks.next, chordal__ask, node);
+    BEGIN(GUARD);
+    e.guard = ask->id;
+    e.type = ask->type->id;
+    e.origin = caller->origin;
+    e.member = ask->member;
+    if (add_body(host, ask->params, &e.params) < 0) return CHORDAL_E_NOMEM;
+    if (add_authority(host, caller, &e.authority) < 0) return CHORDAL_E_NOMEM;
+    int code = END(GUARD, 0);
+    if (code != 1) return code;
+    chordal__list_remove(&ask->node);
+    next_of(host, event, &caller->asks, &caller->asks_burst, CHORDAL__ASKS_AT_ONCE);
+    return 1;
+}
+#endif
+
 typedef int (*writer)(chordal_host *host, chordal__event *event);
 static const writer writers[] = {
     [CHORDAL__TELL_LINK] = write_link,           [CHORDAL__TELL_OUTPUT] = write_output,
@@ -303,6 +345,9 @@ static const writer writers[] = {
     [CHORDAL__TELL_COMPUTE] = write_compute,
 #ifndef CHORDAL__NO_PLACES
     [CHORDAL__TELL_RESOLVE] = write_resolve,
+#endif
+#if CHORDAL__AUTHORITY
+    [CHORDAL__TELL_ADMISSION] = write_admission, [CHORDAL__TELL_GUARDS] = write_guards,
 #endif
 };
 

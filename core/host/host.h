@@ -8,6 +8,7 @@
 #define CHORDAL__INLINE_PART 16384 /* a longer part of a record is handed out by a counted id */
 #define CHORDAL__CALLS_ALONE 64    /* of one caller, in one poll */
 #define CHORDAL__CALLS_BESIDE 4    /* when there are others who may call */
+#define CHORDAL__ASKS_AT_ONCE 64   /* questions about one session, in one poll */
 
 /* Bytes that an event named and the program has not given back. */
 typedef struct chordal__host_part {

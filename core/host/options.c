@@ -40,6 +40,7 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->backoff_limit = span(o->backoff_limit, 15000);
     out->session_lapse = span(o->session_lapse, 60000);
     out->stall_timeout = span(o->stall_timeout, 120000);
+    out->guard_timeout = span(o->guard_timeout, 10000);
     out->outcome_limit = number(o->outcome_limit, 4u << 20);
     out->lost_limit = number(o->lost_limit, 10000);
     out->resolve_timeout = span(o->resolve_timeout, 60000);

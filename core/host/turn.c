@@ -25,6 +25,9 @@ static void due(chordal__deadline *deadline) {
     case CHORDAL__DUE_DRAIN:
         chordal__link_close(CHORDAL__ENTRY(deadline, chordal__link, drained_by));
         break;
+    case CHORDAL__DUE_GUARD:
+        if (CHORDAL__AUTHORITY) chordal__ask_answer(CHORDAL__ENTRY(deadline, chordal__ask, due), CHORDAL_GUARD_DENY);
+        break;
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
         break;

@@ -16,6 +16,7 @@
 #include "chordal/transaction.h"
 #include "chordal/link.h"
 #include "chordal/placement.h"
+#include "chordal/authority.h"
 #include "chordal/version.h"
 
 #endif

@@ -108,8 +108,10 @@ void chordal__consumer_anew(chordal__consumer *consumer) {
     forget_session(consumer);
 }
 
+/* What comes after it is another session. */
 static void close_session(chordal__consumer *consumer, bool ended_sent) {
     forget_session(consumer);
+    (void)draw_id(consumer->runtime, consumer->session);
     chordal__origin_leave(&consumer->origin, ended_sent);
 }
 
@@ -173,13 +175,20 @@ void chordal__consumer_down(chordal__consumer *consumer, bool returns) {
         give_up(consumer, false);
 }
 
-/* The provider wants no more of it. */
-static void refuse_all(chordal__consumer *consumer, int code, const chordal__message *message) {
+static void end_references(chordal__consumer *consumer, int code, const chordal__message *message) {
     uint8_t state = code == CHORDAL_E_REVOKED ? CHORDAL_REFERENCE_REVOKED : CHORDAL_REFERENCE_FAILED;
-    close_session(consumer, false);
     for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes; node = node->next)
         chordal__reference_set_state(CHORDAL__ENTRY(node, chordal__remote, node)->reference, state, code,
                                      (const char *)message->texts[1].data, message->texts[1].len);
+}
+
+/* The provider wants no more of it. Calls settle before the session goes, with the reason, and those that would be made
+ * again after. */
+static void refuse_all(chordal__consumer *consumer, int code, const chordal__message *message) {
+    consumer->away = true; /* nothing is said in it any more */
+    end_references(consumer, code, message);
+    close_session(consumer, false);
+    end_references(consumer, code, message);
 }
 
 /* Its way is gone, or it took too little: it comes back, as often as that makes sense. */
@@ -193,7 +202,10 @@ void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message
     int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
     bool of_route = code == CHORDAL_E_LOST || code == CHORDAL_E_NO_ROUTE || code == CHORDAL_E_STALLED || !code;
     chordal__send_ended(&consumer->origin, 0, NULL, 0);
-    if (returns_after(consumer, code)) {
+    if (code == CHORDAL_E_REFUSED && consumer->away) { /* it was another authority's */
+        close_session(consumer, false);
+        chordal__consumer_open(consumer);
+    } else if (returns_after(consumer, code)) {
         chordal__consumer_leave(consumer);
         later(consumer);
     } else if (of_route && consumer->route.len) {

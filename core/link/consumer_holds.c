@@ -56,7 +56,8 @@ static void ask_for(chordal__remote *remote) {
     static const char words[] = CHORDAL__WORDS("the params are larger than the peer takes");
     chordal__consumer *consumer = remote->consumer;
     chordal__reference *reference = remote->reference;
-    if (reference->state == CHORDAL_REFERENCE_RETIRED) return; /* for good */
+    if (reference->state == CHORDAL_REFERENCE_RETIRED || reference->state == CHORDAL_REFERENCE_REVOKED)
+        return; /* for good */
     int code = chordal__consumer_type(consumer, &reference->type, &remote->type);
     if (code == 0) code = take_number(consumer, remote);
     if (code == 0) code = send_hold(remote);
@@ -121,7 +122,8 @@ void chordal__consumer_forget_hold(chordal__remote *remote) {
 chordal__remote *chordal__consumer_remote(chordal__consumer *consumer, uint64_t number, int *out_code) {
     chordal__remote *remote = number < consumer->numbers_capacity ? consumer->numbers[number] : NULL;
     *out_code = remote ? 0 : CHORDAL_E_ORDER;
-    return remote && remote->reference ? remote : NULL;
+    if (!remote || !remote->reference || remote->reference->state == CHORDAL_REFERENCE_REVOKED) return NULL;
+    return remote;
 }
 
 int chordal__consumer_released(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {

@@ -269,9 +269,11 @@ int chordal__consumer_failed(chordal__consumer *consumer, const chordal__message
     if (!remote) return 0;
     if (remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "failed what is retired");
     remote->bound = false;
-    chordal__reference_set_state(remote->reference, CHORDAL_REFERENCE_FAILED,
-                                 code_of_name(message->texts[0].data, message->texts[0].len),
-                                 (const char *)message->texts[1].data, message->texts[1].len);
+    bool revoked = message->kind == CHORDAL__REVOKED;
+    chordal__reference_set_state(remote->reference, revoked ? CHORDAL_REFERENCE_REVOKED : CHORDAL_REFERENCE_FAILED,
+                                 revoked ? CHORDAL_E_REVOKED
+                                         : code_of_name(message->texts[0].data, message->texts[0].len),
+                                 (const char *)message->texts[!revoked].data, message->texts[!revoked].len);
     return 0;
 }
 

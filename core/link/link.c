@@ -14,6 +14,7 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
     link->ended_mark = (chordal__origin){link, 0, CHORDAL__ROLE_ENDED};
     chordal__event_init(&link->event, CHORDAL__TELL_LINK);
     chordal__event_init(&link->output, CHORDAL__TELL_OUTPUT);
+    chordal__event_init(&link->admission, CHORDAL__TELL_ADMISSION);
     chordal__list_init(&link->queue);
     chordal__list_init(&link->consumers);
     chordal__list_init(&link->providers);
@@ -78,15 +79,14 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) 
     link->bye_sent = link->pinged = link->peer_newer = false;
     link->heard_at = runtime->now;
     mend(link);
+    link->version = 0;
     set_state(link, CHORDAL_LINK_OPENING, 0, NULL);
     set_due(link, runtime->settings.handshake_timeout);
     if (link->flags & CHORDAL_LINK_CONNECT) chordal__handshake_hello(link);
     return 0;
 }
 
-void chordal__link_ready(chordal__link *link, const chordal__message *message) {
-    memcpy(link->peer_host, message->ids[0], sizeof link->peer_host);
-    memcpy(link->peer_run, message->ids[1], sizeof link->peer_run);
+void chordal__link_ready(chordal__link *link) {
     set_state(link, CHORDAL_LINK_UP, 0, NULL);
     set_due(link, link->runtime->settings.ping_interval);
     if (link->flags & CHORDAL_LINK_OFFER) chordal__offer_types(link);
@@ -166,6 +166,7 @@ static bool is_mere_loss(int code) {
 static void transport_ended(chordal__link *link, int code, const char *detail, bool for_good) {
     if (!link->transport) return;
     link->transport = false;
+    if (CHORDAL__AUTHORITY) chordal__admission_drop(link);
     drop_sessions(link, is_mere_loss(code));
     chordal__codec_dispose(&link->codec);
     if (!(link->flags & CHORDAL_LINK_CONNECT) || for_good) {
@@ -280,6 +281,9 @@ void chordal__link_free(chordal__link *link) {
     chordal__untell(&link->event);
     chordal__untell(&link->output);
     chordal__reason_clear(runtime->memory, &link->reason);
+    chordal__body_unref(link->credentials);
+    if (CHORDAL__AUTHORITY) chordal__authority_unref(link->authority);
+    chordal__body_unref(link->revoked);
     chordal__release(runtime->memory, link->origins, link->origins_capacity * sizeof *link->origins);
     if (link->id) chordal__id_leave(&runtime->ids, link->id);
     chordal__release(runtime->memory, link, sizeof *link);

@@ -11,28 +11,34 @@ typedef struct chordal__consumer chordal__consumer;
 typedef struct chordal__stream chordal__stream;
 typedef struct chordal__hold chordal__hold;
 typedef struct chordal__asking chordal__asking;
+typedef struct chordal__revoked chordal__revoked;
 
 #define CHORDAL__ORIGINS_LIMIT 65536
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
-#define CHORDAL__OFFERS_LIMIT 4096 /* types that one peer offers */
-#define CHORDAL__TYPES_LIMIT 65536 /* types that one session asks for */
-#define CHORDAL__ASKING_LIMIT 4096 /* holds of one session that wait to be told where their objects are */
-#define CHORDAL__ROUTE_WORDS 8     /* hosts in the middle of one session */
+#define CHORDAL__OFFERS_LIMIT 4096       /* types that one peer offers */
+#define CHORDAL__TYPES_LIMIT 65536       /* types that one session asks for */
+#define CHORDAL__ASKING_LIMIT 4096       /* holds of one session that wait to be told where their objects are */
+#define CHORDAL__CREDENTIALS_LIMIT 65536 /* packed bytes */
+#define CHORDAL__REFUSAL_BYTES 95        /* of the reason why a peer is not admitted */
+#define CHORDAL__REVOKED_LIMIT 1024      /* sessions that are remembered after they were revoked */
+#define CHORDAL__REASON_BYTES 4096       /* of the reason why something was revoked */
+#define CHORDAL__ROUTE_WORDS 8           /* hosts in the middle of one session */
 #define CHORDAL__ROUTE_TRIES 4 /* of a route that is not known, before its objects are asked for at the link's end */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {
     chordal__runtime *runtime;
     chordal__list all;
-    chordal__map routes;   /* type name → chordal__offered */
-    chordal__map sessions; /* session id → chordal__provider */
-    chordal__list lost;    /* providers without a link, the oldest first */
-    chordal__list flush;   /* providers with something to send, served in turn */
-    chordal__list failing; /* links that end with this entry */
-    chordal__list touched; /* streams of the batch that is being published */
-    chordal__list warm;    /* streams that keep encoded snapshots for this turn */
-    chordal__list owing;   /* consumers that owe an ack */
+    chordal__map routes;       /* type name → chordal__offered */
+    chordal__map sessions;     /* session id → chordal__provider */
+    chordal__list lost;        /* providers without a link, the oldest first */
+    chordal__list flush;       /* providers with something to send, served in turn */
+    chordal__list failing;     /* links that end with this entry */
+    chordal__list touched;     /* streams of the batch that is being published */
+    chordal__list warm;        /* streams that keep encoded snapshots for this turn */
+    chordal__list owing;       /* consumers that owe an ack */
+    chordal__revoked *revoked; /* NULL: nothing was revoked yet */
     bool flushing;
     chordal__map places;                /* names of types → chordal__place */
     chordal__map questions;             /* type and params → chordal__question */
@@ -76,6 +82,7 @@ struct chordal__link {
     uint8_t state;
     bool transport, bye_sent, pinged, draining;
     bool shown;  /* the first frame is borrowed by the edge */
+    bool asking; /* the program is asked whether the peer is admitted */
     int failing; /* a code: it ends with this entry */
     chordal__list failing_node;
     chordal_time heard_at; /* the last frame */
@@ -89,7 +96,11 @@ struct chordal__link {
     uint32_t attempts, route_attempts; /* since the transport or a route last worked */
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer;
-    uint64_t peer_limit;
+    uint64_t version; /* of the protocol, once the peer said hello */
+    chordal__event admission;
+    chordal__body *credentials; /* packed: of a connecting link the info of its hello; else what the peer shows */
+    chordal__authority *authority;
+    chordal__body *revoked; /* why nothing more is opened on it; NULL: it was not */
     chordal__origin **origins;
     chordal__origin ended_mark;
     size_t origins_capacity;
@@ -112,7 +123,7 @@ void chordal__link_peer_left(chordal__link *link, int code, const char *detail);
 void chordal__link_close(chordal__link *link);
 void chordal__link_retry(chordal__link *link);
 void chordal__link_due(chordal__link *link);
-void chordal__link_ready(chordal__link *link, const chordal__message *message); /* hands are shaken */
+void chordal__link_ready(chordal__link *link); /* hands are shaken */
 
 /* ---- drain.c ---- */
 void chordal__link_drain(chordal__link *link, chordal_time span);
@@ -140,9 +151,33 @@ void chordal__link_sent(chordal__link *link);
 void chordal__link_drop_queue(chordal__link *link);
 void chordal__link_drop_waiting(chordal__link *link); /* but not the frame that the edge is sending */
 
-/* ---- handshake.c, receive.c ---- */
+/* ---- handshake.c ---- */
+uint8_t chordal__link_encoding(const chordal__link *link); /* that of the parts which belong to the link */
+int chordal__link_credentials(chordal__link *link, const chordal__body *value, chordal_error *error);
+void chordal__handshake_welcome(chordal__link *link);
 void chordal__handshake_hello(chordal__link *link);
 int chordal__handshake_receive(chordal__link *link, const chordal__message *message, chordal_error *error);
+
+/* ---- admission.c ---- */
+int chordal__admission_ask(chordal__link *link, const chordal__part *info, chordal_error *error);
+void chordal__admission_told(chordal__link *link);
+void chordal__admission_drop(chordal__link *link); /* nobody waits any more */
+/* TAKES authority when it succeeds. STATE. */
+int chordal__admission_admit(chordal__link *link, CHORDAL_OWN chordal__authority *authority, chordal_error *error);
+int chordal__admission_refuse(chordal__link *link, const char *reason, size_t len, chordal_error *error); /* STATE */
+
+/* ---- authority.c ---- */
+/* Of a session that an `origin` opens. */
+int chordal__session_authority(chordal__link *link, const chordal__message *message,
+                               CHORDAL_OWN chordal__authority **out, chordal_error *error);
+/* As a part in an encoding; its body is the caller's to unref. NOMEM. */
+int chordal__authority_part(chordal__runtime *runtime, const chordal__authority *authority, uint64_t encoding,
+                            chordal__part *out);
+/* Why a session may not be opened on this link; NULL: it may. */
+const chordal__body *chordal__revocation_of(const chordal__link *link, const uint8_t session[16]);
+void chordal__revoked_dispose(chordal__links *links);
+int chordal__links_revoke(chordal__links *links, const chordal__authority *authority,
+                          chordal__body *reason); /* NOMEM */
 
 /* ---- parts.c: values between packed form and the encoding of a session ---- */
 /* A value part as packed bytes, checked. NULL with *out_code: NOMEM or a data error. */
@@ -250,8 +285,11 @@ struct chordal__hold {
     uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
     bool bound;
     bool too_large;         /* a change was larger than the peer takes: it fails when the cut is complete */
-    uint8_t dead;           /* the message that said so: FAILED, RETIRED or MOVED; else 0 */
-    chordal__reason reason; /* FAILED; MOVED: the route as its name, the encodings as its code */
+    bool calls_allowed;     /* the guard said so for all */
+    uint8_t dead;           /* the message that said so: FAILED, RETIRED, REVOKED or MOVED; else 0 */
+    chordal__reason reason; /* FAILED, REVOKED; MOVED: the route as its name, the encodings as its code */
+    uint64_t version;       /* that was asked for */
+    chordal__ask *ask;      /* it waits for the guard */
 };
 typedef struct chordal__told {
     chordal__type *type;
@@ -281,7 +319,9 @@ struct chordal__provider {
     uint64_t more_bytes;    /* of a cut that goes on: counted with its last message */
     uint32_t asking;        /* holds that wait to be told where their objects are */
 };
-int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error);
+/* Its session has the authority, which is refed. */
+int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal__authority *authority,
+                           chordal_error *error);
 void chordal__provider_end(chordal__provider *provider, bool ended_sent);
 void chordal__provider_lost(chordal__provider *provider, bool ended_sent); /* its way is gone; it may come back */
 void chordal__provider_due(chordal__provider *provider);
@@ -305,6 +345,11 @@ void chordal__hold_seen(chordal__hold *hold); /* it is at its stream's last chan
 void chordal__hold_fail(chordal__hold *hold, int code, const char *detail);
 /* Send one thing: all of a cut, a bound or an outcome. True: there is more to send, and room for it. */
 bool chordal__provider_serve(chordal__provider *provider);
+void chordal__hold_follow(chordal__hold *hold, chordal__type *type, const uint8_t *params, size_t params_len);
+void chordal__hold_say(chordal__hold *hold); /* why it is dead */
+void chordal__hold_ask(chordal__hold *hold, chordal__type *type, const chordal__buffer *params);
+void chordal__hold_ask_call(const chordal__hold *hold, chordal__invocation *invocation);
+void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason);
 void chordal__provider_want_flush(chordal__provider *provider);
 bool chordal__provider_has_room(chordal__provider *provider, bool wants); /* wants: it has something to send */
 void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation);
@@ -430,7 +475,9 @@ typedef struct chordal__route {
 typedef struct chordal__forward {
     chordal__origin origin;
     struct chordal__forward *other;
-    bool to_provider; /* the side on which the provider is */
+    bool to_provider;    /* the side on which the provider is */
+    uint8_t session[16]; /* the consumer's side: whose it is */
+    chordal__authority *authority;
 } chordal__forward;
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
 void chordal__routes_drop(chordal__link *link); /* the link is down */
@@ -438,7 +485,12 @@ void chordal__routes_drop(chordal__link *link); /* the link is down */
 chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len,
                                       const chordal__link *asking);
 void chordal__route_name(const chordal__link *link, char out[33]);
-int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error);
+/* A session that cannot go on ends at once; `code` says whether it may later. */
+int chordal__refuse_session(chordal__link *link, uint64_t number, int code, const chordal__body *reason,
+                            chordal_error *error);
+int chordal__forward_open(chordal__link *link, chordal__message *message, chordal__authority *authority,
+                          chordal_error *error);
+void chordal__forward_revoke(chordal__forward *forward, const chordal__body *reason); /* both ends are told */
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error);
 void chordal__forward_end(chordal__forward *forward, const chordal__message *message); /* ENDED or LOST goes on */
 void chordal__forward_cut(chordal__forward *forward, bool returns); /* its link is gone; the other side is told */

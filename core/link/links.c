@@ -20,6 +20,7 @@ void chordal__links_dispose(chordal__links *links) {
     while (!chordal__list_empty(&links->all)) chordal__link_free(CHORDAL__ENTRY(links->all.next, chordal__link, node));
     while (!chordal__list_empty(&links->lost))
         chordal__provider_end(CHORDAL__ENTRY(links->lost.next, chordal__provider, node), false);
+    if (CHORDAL__AUTHORITY) chordal__revoked_dispose(links);
     chordal__map_dispose(&links->routes);
     chordal__map_dispose(&links->sessions);
 }

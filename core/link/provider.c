@@ -12,6 +12,7 @@ static void free_provider(chordal__provider *provider) {
     chordal__list_remove(&provider->node);
     chordal__list_remove(&provider->flush);
     chordal__untell(&provider->caller.event);
+    if (CHORDAL__AUTHORITY) chordal__asks_dispose(&provider->caller);
     chordal__window_dispose(&provider->window);
     chordal__release(memory, provider->holds, provider->holds_capacity * sizeof *provider->holds);
     chordal__release(memory, provider->told, provider->told_capacity * sizeof *provider->told);
@@ -47,9 +48,11 @@ static void attach(chordal__provider *provider, chordal__link *link) {
     chordal__list_append(&link->providers, &provider->node);
 }
 
-static int open_new(chordal__link *link, const chordal__message *message, chordal_error *error) {
+static int open_new(chordal__link *link, const chordal__message *message, chordal__authority *authority,
+                    chordal_error *error) {
     chordal__provider *provider = new_provider(link, message);
     if (!provider) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a session");
+    if (CHORDAL__AUTHORITY) provider->caller.authority = chordal__authority_ref(authority);
     int code = chordal__origin_enter(link, &provider->origin, message->origin);
     if (code < 0) {
         free_provider(provider);
@@ -141,15 +144,18 @@ static bool is_same_session(const chordal__provider *provider, const chordal__me
            provider->encoding == message->numbers[1] && provider->requests && is_possible(provider, message);
 }
 
-int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal_error *error) {
+int chordal__provider_open(chordal__link *link, const chordal__message *message, chordal__authority *authority,
+                           chordal_error *error) {
     chordal__links *links = link->links;
     chordal__provider *provider = chordal__map_get(&links->sessions, message->ids[0], sizeof message->ids[0]);
-    if (!provider) return open_new(link, message, error);
+    if (!provider) return open_new(link, message, authority, error);
+    if (CHORDAL__AUTHORITY && !chordal__authority_equal(provider->caller.authority, authority))
+        return chordal__refuse_session(link, message->origin, CHORDAL_E_REFUSED, NULL, error);
     bool same = is_same_session(provider, message);
     if (provider->origin.number)
         part_with(provider, CHORDAL_E_REPLACED, CHORDAL__WORDS("the session goes on over another link"));
     provider = chordal__map_get(&links->sessions, message->ids[0], sizeof message->ids[0]);
     if (provider && same) return come_back(provider, link, message, error);
     if (provider) chordal__provider_end(provider, false);
-    return open_new(link, message, error);
+    return open_new(link, message, authority, error);
 }

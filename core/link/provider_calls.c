@@ -40,10 +40,15 @@ static int run(chordal__provider *provider, chordal__hold *hold, const chordal__
     provider->slots[slot] = invocation;
     if (!method)
         chordal__invocation_fail(invocation, CHORDAL_E_NO_MEMBER, NULL, 0, NULL, 0);
+    else if (CHORDAL__AUTHORITY && hold->dead == CHORDAL__REVOKED)
+        chordal__invocation_fail(invocation, CHORDAL_E_REVOKED, NULL, 0, hold->reason.detail.data,
+                                 hold->reason.detail.len);
     else if (hold->object->state == CHORDAL__OBJECT_RETIRED)
         chordal__invocation_fail(invocation, CHORDAL_E_RETIRED, NULL, 0, NULL, 0);
     else if (provider->origin.link->draining)
         chordal__drain_refuse(invocation);
+    else if (CHORDAL__AUTHORITY)
+        chordal__hold_ask_call(hold, invocation);
     return 0;
 }
 
@@ -114,6 +119,8 @@ void chordal__provider_send_outcome(chordal__provider *provider, chordal__invoca
     static const char large[] = CHORDAL__WORDS("the result is larger than the peer takes");
     chordal__link *link = provider->origin.link;
     size_t bytes = 0;
+    if (CHORDAL__AUTHORITY && invocation->withheld)
+        chordal__reason_set(link->runtime->memory, &invocation->reason, CHORDAL_E_OUTCOME_UNKNOWN, NULL, 0, NULL, 0);
     int code = invocation->reason.code ? 0 : send_value(provider, invocation, &bytes);
     if (code == CHORDAL_E_SIZE)
         chordal__reason_set(link->runtime->memory, &invocation->reason, code, NULL, 0, large, sizeof large - 1);

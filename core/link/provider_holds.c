@@ -6,14 +6,19 @@ static void free_hold(chordal__hold *hold) {
     chordal__runtime *runtime = provider->runtime;
     chordal__hold_seen(hold);
     chordal__placement_drop(hold);
+    if (CHORDAL__AUTHORITY) chordal__ask_drop(hold->ask);
     provider->holds[hold->number] = NULL;
     chordal__list_remove(&hold->waiting);
     chordal__list_remove(&hold->stream_node);
     if (hold->stream) chordal__stream_release(hold->stream);
     chordal__reason_clear(runtime->memory, &hold->reason);
     chordal__object *object = hold->object;
+    bool revoked = CHORDAL__AUTHORITY && hold->dead == CHORDAL__REVOKED;
     chordal__release(runtime->memory, hold, sizeof *hold);
-    if (object) chordal__object_undemand(object);
+    if (revoked)
+        chordal__object_unpin(object);
+    else if (object)
+        chordal__object_undemand(object);
 }
 
 void chordal__provider_end_holds(chordal__provider *provider) {
@@ -60,7 +65,7 @@ static void say_failed(const chordal__hold *hold) {
                        reason->detail.len);
 }
 
-static void say(chordal__hold *hold) {
+void chordal__hold_say(chordal__hold *hold) {
     chordal__origin *origin = &hold->provider->origin;
     if (!origin->link) return; /* the session is lost */
     switch (hold->dead) {
@@ -73,6 +78,11 @@ static void say(chordal__hold *hold) {
     case CHORDAL__RETIRED:
         chordal__send_simple(origin, CHORDAL__RETIRED, hold->number);
         break;
+    case CHORDAL__REVOKED:
+        if (CHORDAL__AUTHORITY)
+            chordal__send_text(origin, CHORDAL__REVOKED, hold->number, hold->reason.detail.data,
+                               hold->reason.detail.len, NULL, 0);
+        break;
     default:
         break;
     }
@@ -82,20 +92,20 @@ void chordal__hold_fail_as(chordal__hold *hold, int code, const char *name, size
                            size_t detail_len) {
     hold->dead = CHORDAL__FAILED;
     chordal__reason_set(hold->provider->runtime->memory, &hold->reason, code, name, name_len, detail, detail_len);
-    say(hold);
+    chordal__hold_say(hold);
 }
 
 void chordal__hold_fail(chordal__hold *hold, int code, const char *detail) {
     chordal__hold_fail_as(hold, code, NULL, 0, detail, strlen(detail));
 }
 
-static void follow(chordal__hold *hold, chordal__type *type, uint64_t version, const chordal__buffer *params) {
+void chordal__hold_follow(chordal__hold *hold, chordal__type *type, const uint8_t *params, size_t params_len) {
     chordal_error error = {0};
-    if (version && version != type->version) {
+    if (hold->version && hold->version != type->version) {
         chordal__hold_fail(hold, CHORDAL_E_TYPE_VERSION, CHORDAL__WORDS("the type has another version"));
         return;
     }
-    int code = chordal__object_demand(type, params->data, params->len, &hold->object, &error);
+    int code = chordal__object_demand(type, params, params_len, &hold->object, &error);
     if (code < 0) {
         chordal__hold_fail(hold, code, error.detail);
         return;
@@ -120,16 +130,17 @@ void chordal__hold_move(chordal__hold *hold, const chordal__link *behind) {
     chordal__reason_set(hold->provider->runtime->memory, &hold->reason,
                         json ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY, name, 32, NULL, 0);
     if (hold->reason.name.len)
-        say(hold);
+        chordal__hold_say(hold);
     else
         chordal__hold_fail(hold, CHORDAL_E_NOMEM, CHORDAL__WORDS("no memory for the route"));
 }
 
-static chordal__hold *new_hold(chordal__provider *provider, uint64_t number) {
+static chordal__hold *new_hold(chordal__provider *provider, uint64_t number, uint64_t version) {
     chordal__hold *hold = chordal__allocate_zero(provider->runtime->memory, sizeof *hold);
     if (!hold) return NULL;
     hold->provider = provider;
     hold->number = number;
+    hold->version = version;
     chordal__list_init(&hold->stream_node);
     chordal__list_init(&hold->dirty);
     chordal__list_init(&hold->waiting);
@@ -144,7 +155,7 @@ static void fail_unknown(chordal__hold *hold, const uint8_t *type, size_t type_l
 
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
     chordal__runtime *runtime = provider->runtime;
-    chordal__hold *hold = new_hold(provider, message->numbers[0]);
+    chordal__hold *hold = new_hold(provider, message->numbers[0], message->numbers[1]);
     if (!hold) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a hold");
     int code = enter_hold(provider, hold);
     if (code < 0) {
@@ -160,8 +171,10 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     code = chordal__part_to_packed(runtime, provider->encoding, &message->parts[0], &params, error);
     if (code < 0)
         free_hold(hold);
+    else if (CHORDAL__AUTHORITY && type && type->guarded)
+        chordal__hold_ask(hold, type, &params);
     else if (type)
-        follow(hold, type, message->numbers[1], &params);
+        chordal__hold_follow(hold, type, params.data, params.len);
     else if (chordal__is_placed(runtime->links, name, message->texts[0].len))
         chordal__placement_hold(hold, name, message->texts[0].len, &params);
     else if (behind)
@@ -187,6 +200,10 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
     if (!hold || !hold->dead) return chordal__fail(error, CHORDAL_E_ORDER, 0, "no such failed hold");
     provider->requests++;
     chordal__object *object = hold->object;
+    if (hold->dead == CHORDAL__REVOKED) {
+        chordal__hold_say(hold);
+        return 0;
+    }
     if (!object || object->state != CHORDAL__OBJECT_FAILED) {
         chordal__hold_fail(hold, CHORDAL_E_STATE, CHORDAL__WORDS("hold it again"));
         return 0;
@@ -215,7 +232,7 @@ void chordal__hold_state(chordal__hold *hold) {
         hold->dead = CHORDAL__RETIRED;
         chordal__hold_seen(hold);
         chordal__list_remove(&hold->waiting);
-        say(hold);
+        chordal__hold_say(hold);
         return;
     default:
         return;
@@ -243,7 +260,7 @@ void chordal__hold_seen(chordal__hold *hold) {
 
 /* A bound that did not arrive is sent again; of others what changed since. */
 static void rewind_hold(chordal__hold *hold, uint64_t cut) {
-    say(hold);
+    chordal__hold_say(hold);
     if (hold->dead) return;
     if (hold->bound && hold->bound_at <= hold->provider->window.states_acked) {
         hold->seen = cut;

@@ -11,11 +11,12 @@ static const provider_function to_provider[CHORDAL__MESSAGE_END] = {
 };
 
 static const consumer_function to_consumer[CHORDAL__MESSAGE_END] = {
-    [CHORDAL__OPENED] = chordal__consumer_opened,     [CHORDAL__BACK] = chordal__consumer_back,
-    [CHORDAL__BOUND] = chordal__consumer_bound,       [CHORDAL__MOVED] = chordal__consumer_moved,
-    [CHORDAL__FAILED] = chordal__consumer_failed,     [CHORDAL__RETIRED] = chordal__consumer_retired,
-    [CHORDAL__RELEASED] = chordal__consumer_released, [CHORDAL__STATE] = chordal__consumer_state,
-    [CHORDAL__RESULT] = chordal__consumer_outcome,    [CHORDAL__ERROR] = chordal__consumer_outcome,
+    [CHORDAL__OPENED] = chordal__consumer_opened,  [CHORDAL__BACK] = chordal__consumer_back,
+    [CHORDAL__BOUND] = chordal__consumer_bound,    [CHORDAL__MOVED] = chordal__consumer_moved,
+    [CHORDAL__FAILED] = chordal__consumer_failed,  [CHORDAL__RETIRED] = chordal__consumer_retired,
+    [CHORDAL__REVOKED] = chordal__consumer_failed, [CHORDAL__RELEASED] = chordal__consumer_released,
+    [CHORDAL__STATE] = chordal__consumer_state,    [CHORDAL__RESULT] = chordal__consumer_outcome,
+    [CHORDAL__ERROR] = chordal__consumer_outcome,
 };
 
 static int out_of_order(const chordal__message *message, chordal_error *error) {
@@ -26,10 +27,12 @@ static int out_of_order(const chordal__message *message, chordal_error *error) {
     return chordal__fail(error, CHORDAL_E_ORDER, 0, words);
 }
 
-/* The peer says bye: the reason becomes the link's. */
+/* The peer says bye: the reason becomes the link's, cut where a character begins. */
 static int receive_bye(chordal__link *link, const chordal__message *message) {
-    char words[96];
-    size_t len = message->texts[1].len < sizeof words - 1 ? message->texts[1].len : sizeof words - 1;
+    char words[CHORDAL__REFUSAL_BYTES + 1];
+    size_t len = message->texts[1].len;
+    if (len > CHORDAL__REFUSAL_BYTES)
+        for (len = CHORDAL__REFUSAL_BYTES; (message->texts[1].data[len] & 0xc0) == 0x80 && len;) len--;
     if (len) memcpy(words, message->texts[1].data, len);
     words[len] = 0;
     int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
@@ -56,6 +59,15 @@ static int receive_of_link(chordal__link *link, const chordal__message *message,
     }
 }
 
+static int admit_session(chordal__link *link, chordal__message *message, chordal__authority *authority,
+                         chordal_error *error) {
+    const chordal__body *revoked = CHORDAL__AUTHORITY ? chordal__revocation_of(link, message->ids[0]) : NULL;
+    if (revoked) return chordal__refuse_session(link, message->origin, CHORDAL_E_REVOKED, revoked, error);
+    if (message->texts[0].len) return chordal__forward_open(link, message, authority, error);
+    if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
+    return chordal__provider_open(link, message, authority, error);
+}
+
 static int open_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
     bool odd = message->origin & 1, peer_connects = !(link->flags & CHORDAL_LINK_CONNECT);
     if (message->numbers[0] != message->origin)
@@ -66,9 +78,12 @@ static int open_origin(chordal__link *link, chordal__message *message, chordal_e
         return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "no such part encoding");
     if (link->codec_kind == CHORDAL_CODEC_TEXT && message->numbers[1] != CHORDAL__ENCODING_JSON)
         return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a text link takes JSON parts");
-    if (message->texts[0].len) return chordal__forward_open(link, message, error);
-    if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
-    return chordal__provider_open(link, message, error);
+    chordal__authority *authority = NULL;
+    int code = CHORDAL__AUTHORITY ? chordal__session_authority(link, message, &authority, error) : 0;
+    if (code < 0) return code;
+    code = admit_session(link, message, authority, error);
+    if (CHORDAL__AUTHORITY) chordal__authority_unref(authority);
+    return code;
 }
 
 /* Another end closed the session, or a host in the middle lost its way. */

@@ -145,6 +145,7 @@ static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, s
 
 static void free_forward(chordal__forward *forward, bool ended_sent) {
     chordal__memory *memory = forward->origin.link->runtime->memory;
+    if (CHORDAL__AUTHORITY) chordal__authority_unref(forward->authority);
     chordal__origin_leave(&forward->origin, ended_sent);
     chordal__release(memory, forward, sizeof *forward);
 }
@@ -182,12 +183,12 @@ static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *
     return NULL;
 }
 
-/* A session that cannot go on ends at once; `code` says whether it may later. */
-static int refuse_session(chordal__link *link, uint64_t number, int refusal, chordal_error *error) {
+int chordal__refuse_session(chordal__link *link, uint64_t number, int refusal, const chordal__body *reason,
+                            chordal_error *error) {
     chordal__origin gone = {link, 0, 0};
     int code = chordal__origin_enter(link, &gone, number);
     if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
-    chordal__send_ended(&gone, refusal, NULL, 0);
+    chordal__send_ended(&gone, refusal, reason ? (const char *)reason->data : NULL, reason ? reason->len : 0);
     chordal__origin_leave(&gone, true);
     return 0;
 }
@@ -209,23 +210,37 @@ static chordal__link *next_link(chordal__link *link, chordal__message *message, 
     return behind;
 }
 
-int chordal__forward_open(chordal__link *link, chordal__message *message, chordal_error *error) {
+/* The session goes on with the authority that it has here, whatever the peer said. */
+static int pass_origin(chordal__forward *near, chordal__message *message, chordal__authority *authority,
+                       chordal_error *error) {
+    chordal__forward *far = near->other;
+    memcpy(near->session, message->ids[0], sizeof near->session);
+    near->authority = chordal__authority_ref(authority);
+    int code = chordal__authority_part(far->origin.link->runtime, authority, message->numbers[1], &message->parts[0]);
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for an authority");
+    code = pass_on(far, message, error);
+    chordal__body_unref(message->parts[0].body);
+    return code;
+}
+
+int chordal__forward_open(chordal__link *link, chordal__message *message, chordal__authority *authority,
+                          chordal_error *error) {
     int code, refusal;
     chordal__link *behind = next_link(link, message, &refusal);
-    if (!behind) return refuse_session(link, message->origin, refusal, error);
+    if (!behind) return chordal__refuse_session(link, message->origin, refusal, NULL, error);
     chordal__forward *near = new_forward(link, message->origin, &code);
     if (!near) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__forward *far = new_forward(behind, chordal__origin_free_number(behind), &code);
     if (!far) {
         free_forward(near, false);
-        if (code != CHORDAL_E_NOMEM) return refuse_session(link, message->origin, CHORDAL_E_LOST, error);
+        if (code != CHORDAL_E_NOMEM) return chordal__refuse_session(link, message->origin, CHORDAL_E_LOST, NULL, error);
         return chordal__fail(error, code, 0, "no room for a session behind");
     }
     near->other = far;
     far->other = near;
     far->to_provider = true;
     message->numbers[0] = far->origin.number;
-    return pass_on(far, message, error);
+    return CHORDAL__AUTHORITY ? pass_origin(near, message, authority, error) : pass_on(far, message, error);
 }
 
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error) {
@@ -235,6 +250,14 @@ int chordal__forward_message(chordal__forward *forward, chordal__message *messag
 static void drop(chordal__forward *forward) {
     free_forward(forward->other, true);
     free_forward(forward, false);
+}
+
+void chordal__forward_revoke(chordal__forward *forward, const chordal__body *reason) {
+    chordal__forward *other = forward->other;
+    chordal__send_ended(&forward->origin, CHORDAL_E_REVOKED, (const char *)reason->data, reason->len);
+    chordal__send_ended(&other->origin, CHORDAL_E_REVOKED, (const char *)reason->data, reason->len);
+    free_forward(other, true);
+    free_forward(forward, true);
 }
 
 void chordal__forward_end(chordal__forward *forward, const chordal__message *message) {

@@ -10,14 +10,19 @@ void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, ui
     caller->held = false;
     chordal__list_init(&caller->waiting);
     chordal__event_init(&caller->event, CHORDAL__TELL_CALLS);
+    if (CHORDAL__AUTHORITY) chordal__asks_init(caller);
+}
+
+void chordal__caller_go_on(chordal__caller *caller) {
+    if (!caller->held && !chordal__list_empty(&caller->waiting)) chordal__tell(caller->runtime, &caller->event);
 }
 
 void chordal__caller_hold(chordal__caller *caller, bool held) {
     caller->held = held;
     if (held)
         chordal__untell(&caller->event);
-    else if (!chordal__list_empty(&caller->waiting))
-        chordal__tell(caller->runtime, &caller->event);
+    else
+        chordal__caller_go_on(caller);
 }
 
 chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
@@ -41,7 +46,7 @@ chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *o
     chordal__list_append(&caller->waiting, &invocation->node);
     chordal__list_append(&object->invocations, &invocation->object_node);
     chordal__object_pin(object);
-    if (!caller->held) chordal__tell(runtime, &caller->event);
+    chordal__caller_go_on(caller);
     return invocation;
 }
 
@@ -60,6 +65,7 @@ void chordal__invocation_free(chordal__invocation *invocation) {
     chordal__list_remove(&invocation->object_node);
     chordal__list_remove(&invocation->ready);
     chordal__untell(&invocation->cancel);
+    if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
     if (invocation->id) chordal__id_leave(&runtime->ids, invocation->id);
     chordal__body_unref(invocation->arguments);
     chordal__body_unref(invocation->value);
@@ -82,6 +88,7 @@ static void answered(chordal__invocation *invocation) {
     invocation->answered = true;
     chordal__untell(&invocation->cancel);
     chordal__list_remove(&invocation->node);
+    if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
     chordal__id_free(&invocation->runtime->ids, invocation->id);
     invocation->id = 0;
     chordal__body_unref(invocation->arguments);
@@ -111,6 +118,7 @@ void chordal__invocation_cancel(chordal__invocation *invocation) {
 }
 
 void chordal__invocation_orphan(chordal__invocation *invocation) {
+    if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
     invocation->caller = NULL;
     invocation->call = NULL;
     chordal__list_remove(&invocation->ready);

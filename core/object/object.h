@@ -3,6 +3,7 @@
 #define CHORDAL_CORE_OBJECT_H
 
 #include "wire/wire.h"
+#include "chordal/authority.h"
 #include "chordal/object.h"
 #include "chordal/reference.h"
 #include "chordal/transaction.h"
@@ -29,7 +30,8 @@ enum {
     CHORDAL__ID_COMPUTE,
     CHORDAL__ID_LINK,
     CHORDAL__ID_PART,
-    CHORDAL__ID_QUESTION
+    CHORDAL__ID_QUESTION,
+    CHORDAL__ID_ASK
 };
 
 /* Something to tell at the next poll. It lies in the thing that it tells of, so that telling never fails and never
@@ -50,7 +52,9 @@ enum {
     CHORDAL__TELL_RESULT,
     CHORDAL__TELL_TICKET,
     CHORDAL__TELL_COMPUTE,
-    CHORDAL__TELL_RESOLVE
+    CHORDAL__TELL_RESOLVE,
+    CHORDAL__TELL_ADMISSION, /* a peer waits to be admitted */
+    CHORDAL__TELL_GUARDS     /* a session's questions */
 };
 
 /* Deadlines, by what they lie in. */
@@ -61,7 +65,8 @@ enum {
     CHORDAL__DUE_CONSUMER,
     CHORDAL__DUE_PROVIDER,
     CHORDAL__DUE_QUESTION,
-    CHORDAL__DUE_DRAIN
+    CHORDAL__DUE_DRAIN,
+    CHORDAL__DUE_GUARD
 };
 
 /* Bytes of a name or of words that cross a link. */
@@ -99,7 +104,7 @@ typedef struct chordal__settings {
     uint32_t turn_messages, turn_bytes, parked_limit, queue_limit, dictionary_limit;
     uint32_t outcome_limit, lost_limit;
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
-    chordal_time session_lapse, stall_timeout, resolve_timeout;
+    chordal_time session_lapse, stall_timeout, resolve_timeout, guard_timeout;
     uint64_t name_high, name_low;
     int (*entropy)(void *context, uint8_t *out, size_t len);
     void *entropy_context;
@@ -205,7 +210,7 @@ typedef struct chordal__type {
     uint32_t version;
     chordal__text *params;
     uint32_t params_len;
-    bool keep, start;
+    bool keep, start, guarded;
     chordal__members *members;
     chordal__map objects; /* by the packed values of the params in declared order */
 } chordal__type;
@@ -365,6 +370,29 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
 void chordal__transaction_free(chordal_transaction *transaction);
 void chordal__transaction_orphan(chordal_transaction *transaction); /* the host closes */
 
+/* ---- authority.c: what a session may claim ---- */
+/* Without it a host admits nobody, judges nothing and takes nothing back: it holds what others provide, and provides
+ * for whom they let in. */
+#ifndef CHORDAL__NO_AUTHORITY
+#define CHORDAL__AUTHORITY 1
+#else
+#define CHORDAL__AUTHORITY 0
+#endif
+#define CHORDAL__AUTHORITY_LIMIT 16384 /* packed bytes */
+typedef struct chordal__authority {
+    chordal__memory *memory;
+    uint32_t references;
+    uint64_t digest;
+    chordal__node *value;
+    chordal__body *packed;
+} chordal__authority;
+/* From a value in either format; that of null is NULL. SIZE, NOMEM, the data errors. */
+int chordal__authority_of(chordal__runtime *runtime, uint32_t format, const uint8_t *data, size_t len,
+                          CHORDAL_OWN chordal__authority **out, chordal_error *error);
+chordal__authority *chordal__authority_ref(chordal__authority *authority); /* NULL allowed, as below */
+void chordal__authority_unref(chordal__authority *authority);
+bool chordal__authority_equal(const chordal__authority *a, const chordal__authority *b);
+
 /* ---- invocation.c: calls that run here ---- */
 /* Where calls come from: this host's own references, or a session of a peer. */
 typedef struct chordal__caller {
@@ -374,6 +402,11 @@ typedef struct chordal__caller {
     uint32_t burst;       /* handed out in a row */
     bool held;            /* no call of it starts at present */
     chordal__event event; /* CALLS */
+    chordal__authority *authority;
+    chordal__list asks; /* what was not told yet */
+    size_t asks_weight; /* of all that wait for an answer */
+    uint32_t asks_burst;
+    chordal__event asking; /* GUARDS */
     /* An outcome is there and every commit of the call is through. */
     void (*settled)(struct chordal__caller *caller, chordal__invocation *invocation);
 } chordal__caller;
@@ -387,7 +420,9 @@ struct chordal__invocation {
     uint32_t member;
     uint32_t slot; /* the session's */
     bool told, cancelled, answered;
-    uint32_t commits; /* that are not through */
+    bool withheld;            /* its outcome is not for its caller any more */
+    struct chordal__ask *ask; /* it runs when the guard says so */
+    uint32_t commits;         /* that are not through */
     chordal__list commit_list;
     chordal__body *arguments; /* packed array */
     chordal__event cancel;
@@ -402,6 +437,7 @@ struct chordal__invocation {
 void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, uint64_t origin,
                           void (*settled)(chordal__caller *, chordal__invocation *));
 void chordal__caller_hold(chordal__caller *caller, bool held);
+void chordal__caller_go_on(chordal__caller *caller); /* calls wait: tell them if they may run */
 /* Start a call; TAKES nothing, refs arguments. NULL: no memory. */
 chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
                                      chordal__body *arguments);
@@ -415,6 +451,29 @@ void chordal__invocation_cancel(chordal__invocation *invocation);
 void chordal__invocation_orphan(chordal__invocation *invocation);
 void chordal__invocation_commit_done(chordal__invocation *invocation);
 void chordal__invocation_free(chordal__invocation *invocation);
+
+/* ---- guard.c: what a guarded type asks about a session ---- */
+typedef struct chordal__ask {
+    chordal__list node; /* caller.asks until it was told */
+    chordal__caller *caller;
+    chordal_id id;
+    chordal__deadline due;
+    chordal__type *type;
+    chordal__body *params;
+    uint32_t member; /* the method; CHORDAL_ALL_MEMBERS: a hold */
+    size_t weight;
+    void *subject;                                             /* a hold or an invocation */
+    void (*judged)(struct chordal__ask *ask, uint32_t answer); /* its subject forgets it; it is freed after */
+} chordal__ask;
+void chordal__asks_init(chordal__caller *caller);
+void chordal__asks_dispose(chordal__caller *caller);
+/* Ask what `question` says; refs its params. LIMIT, NOMEM. */
+int chordal__ask_open(chordal__caller *caller, const chordal__ask *question, chordal__ask **out);
+void chordal__ask_drop(chordal__ask *ask);                    /* nobody wants to know any more; NULL allowed */
+void chordal__ask_answer(chordal__ask *ask, uint32_t answer); /* CHORDAL_GUARD_… */
+/* Whether a call may run; it waits for the answer, and those of its session behind it. LIMIT, NOMEM. */
+int chordal__invocation_ask(chordal__invocation *invocation);
+void chordal__invocation_unask(chordal__invocation *invocation);
 
 /* ---- reference.c ---- */
 /* What carries a reference: an object here, or a hold over a link. */

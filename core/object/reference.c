@@ -101,7 +101,9 @@ void chordal__reference_set_state(chordal__reference *reference, uint8_t state, 
         reference->was_live = true;
         reference->source->send(reference);
     } else if (is_final(state)) {
-        settle_all(&reference->parked, code, reference->reason.detail.data ? reference->reason.detail.data : "");
+        const char *words = reference->reason.detail.data ? reference->reason.detail.data : "";
+        settle_all(&reference->parked, code, words);
+        if (state == CHORDAL_REFERENCE_REVOKED) settle_all(&reference->sent, CHORDAL_E_OUTCOME_UNKNOWN, words);
     }
 }
 

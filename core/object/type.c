@@ -160,6 +160,9 @@ static int read_all(declaration *d) {
     if (code == 0) code = read_version(d);
     if (code == 0) code = read_flag(d, d->root, "keep", &d->type->keep);
     if (code == 0) code = read_flag(d, d->root, "start", &d->type->start);
+    if (code == 0) code = read_flag(d, d->root, "guarded", &d->type->guarded);
+    if (code == 0 && d->type->guarded && !CHORDAL__AUTHORITY)
+        return refuse(d, CHORDAL_E_UNSUPPORTED, "a guarded type needs a host that can judge");
     if (code == 0) code = read_params(d);
     if (code == 0) code = read_members(d);
     return code;

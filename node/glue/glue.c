@@ -47,6 +47,7 @@ static const option_field host_options_fields[] = {
     {"window_bytes_limit", offsetof(chordal_host_options, window_bytes_limit), OPTION_U32},
     {"turn_messages", offsetof(chordal_host_options, turn_messages), OPTION_U32},
     {"turn_bytes", offsetof(chordal_host_options, turn_bytes), OPTION_U32},
+    {"guard_timeout", offsetof(chordal_host_options, guard_timeout), OPTION_TIME},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -96,6 +97,21 @@ static napi_value flat_call_answer(napi_env env, napi_callback_info info) {
         read_bytes(&call, 3, &in_value)) {
         int code = chordal_call_answer(in_host, in_call, in_format, in_value.data, in_value.len, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_call_authority(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_call = 0;
+    chordal_value *out_out = NULL;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_call)) {
+        int code = chordal_call_authority(in_host, in_call, &out_out, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_handle(&call, KIND_VALUE, out_out);
     }
     return result;
 }
@@ -240,6 +256,22 @@ static napi_value flat_error_text(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_guard_answer(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_guard = 0;
+    uint32_t in_answer = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_guard) &&
+        read_u32(&call, 2, &in_answer)) {
+        int code = chordal_guard_answer(in_host, in_guard, in_answer, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
 static napi_value flat_host_close(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -309,6 +341,26 @@ static napi_value flat_host_poll(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_host_revoke(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint32_t in_format = 0;
+    bytes in_authority;
+    text in_reason;
+    in_reason.data = in_reason.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u32(&call, 1, &in_format) &&
+        read_bytes(&call, 2, &in_authority) &&
+        read_text(&call, 3, &in_reason)) {
+        int code = chordal_host_revoke(in_host, in_format, in_authority.data, in_authority.len, in_reason.data, in_reason.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    text_free(&in_reason);
+    return result;
+}
+
 static napi_value flat_host_run(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -318,6 +370,24 @@ static napi_value flat_host_run(napi_env env, napi_callback_info info) {
         read_handle(&call, 0, KIND_HOST, &in_host)) {
         int code = chordal_host_run(in_host, out_out16);
         result = code < 0 ? give_error(&call, code) : give_bytes(&call, out_out16, sizeof out_out16);
+    }
+    return result;
+}
+
+static napi_value flat_link_admit(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    uint32_t in_format = 0;
+    bytes in_authority;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_u32(&call, 2, &in_format) &&
+        read_bytes(&call, 3, &in_authority)) {
+        int code = chordal_link_admit(in_host, in_link, in_format, in_authority.data, in_authority.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
     return result;
 }
@@ -352,6 +422,24 @@ static napi_value flat_link_close(napi_env env, napi_callback_info info) {
         read_handle(&call, 0, KIND_HOST, &in_host) &&
         read_u64(&call, 1, &in_link)) {
         int code = chordal_link_close(in_host, in_link, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_link_credentials(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    uint32_t in_format = 0;
+    bytes in_credentials;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_u32(&call, 2, &in_format) &&
+        read_bytes(&call, 3, &in_credentials)) {
+        int code = chordal_link_credentials(in_host, in_link, in_format, in_credentials.data, in_credentials.len, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
     return result;
@@ -453,6 +541,24 @@ static napi_value flat_link_open(napi_env env, napi_callback_info info) {
         int code = chordal_link_open(in_host, in_flags, &out_link, &call.error);
         result = code < 0 ? give_error(&call, code) : give_number(&call, (double)out_link);
     }
+    return result;
+}
+
+static napi_value flat_link_refuse(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    text in_reason;
+    in_reason.data = in_reason.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_text(&call, 2, &in_reason)) {
+        int code = chordal_link_refuse(in_host, in_link, in_reason.data, in_reason.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    text_free(&in_reason);
     return result;
 }
 
@@ -592,6 +698,28 @@ static napi_value flat_object_retire(napi_env env, napi_callback_info info) {
         int code = chordal_object_retire(in_host, in_object, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
+    return result;
+}
+
+static napi_value flat_object_revoke(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_format = 0;
+    bytes in_authority;
+    text in_reason;
+    in_reason.data = in_reason.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_format) &&
+        read_bytes(&call, 3, &in_authority) &&
+        read_text(&call, 4, &in_reason)) {
+        int code = chordal_object_revoke(in_host, in_object, in_format, in_authority.data, in_authority.len, in_reason.data, in_reason.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    text_free(&in_reason);
     return result;
 }
 
@@ -960,6 +1088,7 @@ static napi_value flat_watch_take(napi_env env, napi_callback_info info) {
 
 static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "call_answer", .method = flat_call_answer},
+    {.utf8name = "call_authority", .method = flat_call_authority},
     {.utf8name = "call_cancel", .method = flat_call_cancel},
     {.utf8name = "call_fail", .method = flat_call_fail},
     {.utf8name = "call_start", .method = flat_call_start},
@@ -968,20 +1097,25 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "compute_fail", .method = flat_compute_fail},
     {.utf8name = "error_name", .method = flat_error_name},
     {.utf8name = "error_text", .method = flat_error_text},
+    {.utf8name = "guard_answer", .method = flat_guard_answer},
     {.utf8name = "host_close", .method = flat_host_close},
     {.utf8name = "host_counters", .method = flat_host_counters},
     {.utf8name = "host_deadline", .method = flat_host_deadline},
     {.utf8name = "host_open", .method = flat_host_open},
     {.utf8name = "host_poll", .method = flat_host_poll},
+    {.utf8name = "host_revoke", .method = flat_host_revoke},
     {.utf8name = "host_run", .method = flat_host_run},
+    {.utf8name = "link_admit", .method = flat_link_admit},
     {.utf8name = "link_carry", .method = flat_link_carry},
     {.utf8name = "link_close", .method = flat_link_close},
+    {.utf8name = "link_credentials", .method = flat_link_credentials},
     {.utf8name = "link_down", .method = flat_link_down},
     {.utf8name = "link_drain", .method = flat_link_drain},
     {.utf8name = "link_feed", .method = flat_link_feed},
     {.utf8name = "link_limit", .method = flat_link_limit},
     {.utf8name = "link_offers", .method = flat_link_offers},
     {.utf8name = "link_open", .method = flat_link_open},
+    {.utf8name = "link_refuse", .method = flat_link_refuse},
     {.utf8name = "link_retry", .method = flat_link_retry},
     {.utf8name = "link_sent", .method = flat_link_sent},
     {.utf8name = "link_take", .method = flat_link_take},
@@ -990,6 +1124,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "object_get", .method = flat_object_get},
     {.utf8name = "object_read", .method = flat_object_read},
     {.utf8name = "object_retire", .method = flat_object_retire},
+    {.utf8name = "object_revoke", .method = flat_object_revoke},
     {.utf8name = "object_start", .method = flat_object_start},
     {.utf8name = "object_value", .method = flat_object_value},
     {.utf8name = "part_view", .method = flat_part_view},

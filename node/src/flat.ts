@@ -112,6 +112,8 @@ export interface HostOptions {
   turn_messages?: number | undefined;
   /** default 16 MiB */
   turn_bytes?: number | undefined;
+  /** the answer to a GUARD event; default 10000 ms; CHORDAL_NEVER: none */
+  guard_timeout?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -126,6 +128,11 @@ export interface Flat {
    * still waits).
    */
   call_answer(host: HostHandle, call: number, format: number, value: Uint8Array): void;
+  /**
+   * The authority of the session that made a call which this host serves and did not answer yet, as a value; null for
+   * one without, and for calls of this host itself. Errors: CLOSED, NOMEM.
+   */
+  call_authority(host: HostHandle, call: number): ValueHandle;
   /**
    * Stop waiting for a call: its RESULT is CANCELLED (never sent) or comes with the provider's outcome if that was on
    * its way; the provider's method is told. Errors: CLOSED.
@@ -173,6 +180,10 @@ export interface Flat {
    */
   error_text(code: number): string;
   /**
+   * Answer a GUARD event. Errors: CLOSED (nobody wants to know any more, or too late), INVALID (no such answer).
+   */
+  guard_answer(host: HostHandle, guard: number, answer: number): void;
+  /**
    * Close a host: every call still waiting is dropped, links are cut without a bye (see chordal_link_close). NULL is
    * allowed. The handle stays valid for chordal_release until every id that the program still owns is given back, so
    * things may be closed in any order; the last one frees it. Events are not polled any more.
@@ -201,9 +212,24 @@ export interface Flat {
    */
   host_poll(host: HostHandle, now: number, buffer: Uint8Array): number;
   /**
+   * End, now and before anything more is sent in them, all sessions with this authority, those that are lost too,
+   * whether this host provides in them or passes them on. Their holders' references are REVOKED with `reason` (words
+   * for people, at most 4096 bytes), what they called has an unknown outcome to them and is CANCELLED here. None of
+   * them comes back (the newest 1024 are remembered), and links that were admitted with this authority open no
+   * others; what is to become of peers that link anew is for the program to say. Errors: the data errors, UTF8, SIZE,
+   * NOMEM (nothing was done).
+   */
+  host_revoke(host: HostHandle, format: number, authority: Uint8Array, reason: string): void;
+  /**
    * The host's random name as 16 bytes: its run.
    */
   host_run(host: HostHandle): Uint8Array;
+  /**
+   * Let the peer of an AUTHENTICATE event in. `authority` (at most 16 KiB packed) is from now on that of its
+   * sessions. Errors: CLOSED, STATE (it does not wait: answered, gone, or too late), SIZE, the data errors, NOMEM (it
+   * still waits).
+   */
+  link_admit(host: HostHandle, link: number, format: number, authority: Uint8Array): void;
   /**
    * The memory link: carry all waiting frames both ways between two open links of two hosts that this thread uses,
    * without copies, until neither has any. Tells LINK events as other transports do. `out_frames` may be NULL.
@@ -214,6 +240,12 @@ export interface Flat {
    * transport. Errors: CLOSED.
    */
   link_close(host: HostHandle, link: number): void;
+  /**
+   * What a connecting link shows to the host that accepts it, in its next handshake and all later ones: any value of
+   * at most 64 KiB. It travels in the first message, in no address. At any time, so that what expires is renewed
+   * before the next transport. Errors: CLOSED, STATE (an accepting link), SIZE, the data errors, NOMEM.
+   */
+  link_credentials(host: HostHandle, link: number, format: number, credentials: Uint8Array): void;
   /**
    * The transport is gone. A connecting link goes on with WAIT, others close. Late calls for a link that has none are
    * ignored. Errors: CLOSED.
@@ -244,9 +276,15 @@ export interface Flat {
   link_offers(host: HostHandle, link: number, type: string): number;
   /**
    * Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
-   * Errors: INVALID, LIMIT, NOMEM.
+   * Errors: INVALID (also AUTHENTICATE on a connecting link, and both of the last flags in a build for tabs), LIMIT,
+   * NOMEM.
    */
   link_open(host: HostHandle, flags: number): number;
+  /**
+   * Turn the peer of an AUTHENTICATE event away: it is told REFUSED with the reason (some words, the peer's program
+   * sees them; cut at 95 bytes) and does not come back. Errors: CLOSED, STATE, UTF8, SIZE.
+   */
+  link_refuse(host: HostHandle, link: number, reason: string): void;
   /**
    * Dial again now instead of waiting. Errors: CLOSED; no error when there is nothing to do.
    */
@@ -281,6 +319,12 @@ export interface Flat {
    * Retire an object now: its references end as RETIRED. Errors: CLOSED.
    */
   object_retire(host: HostHandle, object: number): void;
+  /**
+   * Take one object from all sessions with this authority: their references to it are REVOKED with `reason`, their
+   * calls of it that did not start fail with REVOKED, the outcomes of others are withheld. Whoever holds it again is
+   * asked about again if its type is guarded, else nothing keeps it off. Errors: CLOSED, as above.
+   */
+  object_revoke(host: HostHandle, object: number, format: number, authority: Uint8Array, reason: string): void;
   /**
    * Make a type's object go live, or fail with a name and a message (`name_len` 0: live). Only for types with
    * `start`. Errors: CLOSED, STATE.
@@ -345,16 +389,17 @@ export interface Flat {
   /**
    * Provide a type. `declaration` is JSON:
    *
-   *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false,
+   *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false, "guarded": false,
    *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
    *                  {"name": "count", "kind": "derive", "from": ["list"]},
    *                  {"name": "add", "kind": "method", "idempotent": false}]}
    *
    * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes
-   * live only when the provider answers its OBJECT event with chordal_object_start. A derive reads documents and
-   * derives named before it. Objects are made when first asked for, one for each (type, params); params must have
-   * exactly the declared keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words), UNSUPPORTED
-   * (`durable` methods need a store), LIMIT.
+   * live only when the provider answers its OBJECT event with chordal_object_start. `guarded`: GUARD events ask the
+   * program about each hold of a session before anything is made or looked up for it, and about its calls. A derive
+   * reads documents and derives named before it. Objects are made when first asked for, one for each (type, params);
+   * params must have exactly the declared keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with
+   * words), UNSUPPORTED (`durable` methods need a store; a build for tabs has no guards), LIMIT.
    */
   type_provide(host: HostHandle, declaration: Uint8Array): number;
   /**

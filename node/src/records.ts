@@ -19,6 +19,12 @@ export const FRAME_FOLDED = 2;
 /** the ops replace the member */
 export const FRAME_SNAPSHOT = 1;
 export const FRAME_TEXT = 2;
+/** a hold: values flow, and each call through it is asked about; a call: it runs */
+export const GUARD_ALLOW = 1;
+/** a hold, and all calls through it, without being asked about them */
+export const GUARD_ALLOW_CALLS = 2;
+/** it fails with DENIED and nothing else */
+export const GUARD_DENY = 0;
 export const KIND_ARRAY = 7;
 /** any other finite number */
 export const KIND_DOUBLE = 5;
@@ -31,6 +37,8 @@ export const KIND_STRING = 6;
 export const KIND_TRUE = 2;
 /** 2^63 .. 2^64-1 */
 export const KIND_UNSIGNED = 4;
+/** accepting: AUTHENTICATE asks the program about each peer before anything else is taken from it */
+export const LINK_AUTHENTICATE = 16;
 /** for good; the edge closes its transport when no output is left */
 export const LINK_CLOSED = 5;
 /** this side asks; else it accepts */
@@ -45,6 +53,8 @@ export const LINK_OFFER = 4;
 export const LINK_OPENING = 2;
 /** objects of the types that the peer offers are reached through it by other peers */
 export const LINK_ROUTE_OFFERS = 2;
+/** what the peer says about the authority of its sessions is believed */
+export const LINK_TRUSTED = 32;
 export const LINK_UP = 3;
 /** the transport is gone; DIAL follows after a while */
 export const LINK_WAIT = 4;
@@ -97,6 +107,8 @@ export const EVENT_RESULT = 8;
 export const EVENT_TICKET = 9;
 export const EVENT_COMPUTE = 10;
 export const EVENT_RESOLVE = 11;
+export const EVENT_AUTHENTICATE = 12;
+export const EVENT_GUARD = 13;
 export const OP_REPLACE = 0;
 export const OP_SET = 1;
 export const OP_DELETE = 2;
@@ -419,6 +431,7 @@ export interface ObjectEvent {
 /**
  * A method of a provided object was called: answer with chordal_call_answer or chordal_call_fail, at any later time.
  * `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` names the caller's session; 0 is local.
+ * `authority`: the session's, packed, always inside the record; empty for one without.
  */
 export interface CallEvent {
   readonly kind: typeof EVENT_CALL;
@@ -430,6 +443,9 @@ export interface CallEvent {
   readonly arguments: Uint8Array;
   /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
   readonly arguments_part: number;
+  readonly authority: Uint8Array;
+  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
+  readonly authority_part: number;
 }
 
 /**
@@ -499,6 +515,39 @@ export interface ResolveEvent {
   readonly params_part: number;
 }
 
+/**
+ * The peer of an accepted link with CHORDAL_LINK_AUTHENTICATE wants to be admitted: answer with chordal_link_admit or
+ * chordal_link_refuse within the handshake's time. `credentials`: what it shows, packed; null for nothing.
+ */
+export interface AuthenticateEvent {
+  readonly kind: typeof EVENT_AUTHENTICATE;
+  readonly flags: number;
+  readonly link: number;
+  readonly credentials: Uint8Array;
+  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
+  readonly credentials_part: number;
+}
+
+/**
+ * A session wants to hold an object of a guarded type, or to call a method of one that it holds: answer with
+ * chordal_guard_answer; without an answer in time it is denied. `member`: the method, or CHORDAL_ALL_MEMBERS for the
+ * hold; `params` (packed) name the object, which may not exist; `authority` as in CALL.
+ */
+export interface GuardEvent {
+  readonly kind: typeof EVENT_GUARD;
+  readonly flags: number;
+  readonly guard: number;
+  readonly type: number;
+  readonly origin: bigint;
+  readonly member: number;
+  readonly params: Uint8Array;
+  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
+  readonly params_part: number;
+  readonly authority: Uint8Array;
+  /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
+  readonly authority_part: number;
+}
+
 export type HostEvent =
   | LinkEvent
   | OutputEvent
@@ -510,7 +559,9 @@ export type HostEvent =
   | ResultEvent
   | TicketEvent
   | ComputeEvent
-  | ResolveEvent;
+  | ResolveEvent
+  | AuthenticateEvent
+  | GuardEvent;
 
 /** The event whose record starts at `at`, or undefined for a kind that is not known. */
 export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEvent | undefined {
@@ -575,6 +626,8 @@ export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEv
         member: view.getUint32(at + 32, true),
         arguments: part(view, bytes, at, at + 40),
         arguments_part: id(view, at + 48),
+        authority: part(view, bytes, at, at + 56),
+        authority_part: id(view, at + 64),
       };
     case EVENT_CANCEL:
       return {
@@ -619,6 +672,27 @@ export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEv
         type: text(view, bytes, at, at + 16),
         params: part(view, bytes, at, at + 24),
         params_part: id(view, at + 32),
+      };
+    case EVENT_AUTHENTICATE:
+      return {
+        kind: EVENT_AUTHENTICATE,
+        flags: view.getUint16(at + 6, true),
+        link: id(view, at + 8),
+        credentials: part(view, bytes, at, at + 16),
+        credentials_part: id(view, at + 24),
+      };
+    case EVENT_GUARD:
+      return {
+        kind: EVENT_GUARD,
+        flags: view.getUint16(at + 6, true),
+        guard: id(view, at + 8),
+        type: id(view, at + 16),
+        origin: view.getBigUint64(at + 24, true),
+        member: view.getUint32(at + 32, true),
+        params: part(view, bytes, at, at + 40),
+        params_part: id(view, at + 48),
+        authority: part(view, bytes, at, at + 56),
+        authority_part: id(view, at + 64),
       };
     default:
       return undefined;

@@ -15,6 +15,9 @@ FRAME_BINARY = 1
 FRAME_FOLDED = 2
 FRAME_SNAPSHOT = 1
 FRAME_TEXT = 2
+GUARD_ALLOW = 1
+GUARD_ALLOW_CALLS = 2
+GUARD_DENY = 0
 KIND_ARRAY = 7
 KIND_DOUBLE = 5
 KIND_FALSE = 1
@@ -24,6 +27,7 @@ KIND_OBJECT = 8
 KIND_STRING = 6
 KIND_TRUE = 2
 KIND_UNSIGNED = 4
+LINK_AUTHENTICATE = 16
 LINK_CLOSED = 5
 LINK_CONNECT = 1
 LINK_DIAL = 1
@@ -31,6 +35,7 @@ LINK_NO_SERVE = 8
 LINK_OFFER = 4
 LINK_OPENING = 2
 LINK_ROUTE_OFFERS = 2
+LINK_TRUSTED = 32
 LINK_UP = 3
 LINK_WAIT = 4
 MEMBER_DERIVE = 2
@@ -65,6 +70,8 @@ EVENT_RESULT = 8
 EVENT_TICKET = 9
 EVENT_COMPUTE = 10
 EVENT_RESOLVE = 11
+EVENT_AUTHENTICATE = 12
+EVENT_GUARD = 13
 OP_REPLACE = 0
 OP_SET = 1
 OP_DELETE = 2
@@ -295,7 +302,8 @@ class ObjectEvent(NamedTuple):
 class CallEvent(NamedTuple):
     """A method of a provided object was called: answer with chordal_call_answer or chordal_call_fail, at any
     later time. `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` names the caller's
-    session; 0 is local."""
+    session; 0 is local. `authority`: the session's, packed, always inside the record; empty for one
+    without."""
 
     flags: int
     call: int
@@ -304,6 +312,8 @@ class CallEvent(NamedTuple):
     member: int
     arguments: bytes
     arguments_part: int
+    authority: bytes
+    authority_part: int
 
 
 class CancelEvent(NamedTuple):
@@ -362,7 +372,35 @@ class ResolveEvent(NamedTuple):
     params_part: int
 
 
-Event = Union[LinkEvent, OutputEvent, ReferenceEvent, FrameEvent, ObjectEvent, CallEvent, CancelEvent, ResultEvent, TicketEvent, ComputeEvent, ResolveEvent]
+class AuthenticateEvent(NamedTuple):
+    """The peer of an accepted link with CHORDAL_LINK_AUTHENTICATE wants to be admitted: answer with
+    chordal_link_admit or chordal_link_refuse within the handshake's time. `credentials`: what it shows,
+    packed; null for nothing."""
+
+    flags: int
+    link: int
+    credentials: bytes
+    credentials_part: int
+
+
+class GuardEvent(NamedTuple):
+    """A session wants to hold an object of a guarded type, or to call a method of one that it holds: answer
+    with chordal_guard_answer; without an answer in time it is denied. `member`: the method, or
+    CHORDAL_ALL_MEMBERS for the hold; `params` (packed) name the object, which may not exist; `authority` as
+    in CALL."""
+
+    flags: int
+    guard: int
+    type: int
+    origin: int
+    member: int
+    params: bytes
+    params_part: int
+    authority: bytes
+    authority_part: int
+
+
+Event = Union[LinkEvent, OutputEvent, ReferenceEvent, FrameEvent, ObjectEvent, CallEvent, CancelEvent, ResultEvent, TicketEvent, ComputeEvent, ResolveEvent, AuthenticateEvent, GuardEvent]
 
 # By kind; None: there is no such kind.
 EVENTS: List[Any] = [
@@ -378,4 +416,6 @@ EVENTS: List[Any] = [
     TicketEvent,
     ComputeEvent,
     ResolveEvent,
+    AuthenticateEvent,
+    GuardEvent,
 ]

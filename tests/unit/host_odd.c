@@ -578,7 +578,7 @@ TEST(a_full_host_refuses_and_goes_on) {
     chordal_value *kept[4096];
     size_t count = 0;
     chordal_error error;
-    test_host_open(&h, (chordal_host_options){.memory_limit = 300000});
+    test_host_open(&h, (chordal_host_options){.memory_limit = 300100});
     provide(&h, NOTES);
     chordal_id object = get_object(&h, "notes", NOTES_PARAMS);
     test_poll(&h);

@@ -322,7 +322,7 @@ TEST(outcomes_have_a_budget) {
     CHECK_INT(chordal_link_down(p.b.host, p.link_b, p.b.now, NULL), 0);
     CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
     chordal_release(p.a.host, p.link_a);
-    static _Alignas(8) uint8_t buffer[256]; /* few records at a time */
+    static _Alignas(8) uint8_t buffer[160]; /* few records at a time */
     int answered = 0;
     for (;;) {
         size_t len;

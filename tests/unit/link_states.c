@@ -169,70 +169,71 @@ static int say_change(raw_peer *p, const char *json, const char *packed, size_t 
 
 /* . taken, o order, u unsupported, b the link ends as it should, s it has ended before */
 static const table_row to_provider[] = {
-    /*                                opening up session held failed called answered released ended left */
-    {"hello", hello, ".oooooooos"},
-    {"welcome", welcome, "ooooooooos"},
-    {"origin", origin, "o.oooooo.s"},
-    {"origin_even", origin_even, "ooooooooos"},
-    {"opened", opened, "ooooooooos"},
-    {"lost", lost, "oo......os"},
-    {"ended", ended, "oo......os"},
-    {"hold", hold, "oo.oooo.os"},
-    {"bound", bound, "ooooooooos"},
-    {"moved", moved, "ooooooooos"},
-    {"failed", failed, "ooooooooos"},
-    {"retired", retired, "ooooooooos"},
-    {"revoked", revoked, "ooooooooos"},
-    {"release", release, "ooo....oos"},
-    {"released", released, "ooooooooos"},
-    {"s", state, "ooooooooos"},
-    {"s+", state_more, "ooooooooos"},
-    {"s!", state_durable, "ooooooooos"},
-    {"a", ack, "ooo.o...os"},
-    {"c", method_call, "ooo.oo.oos"},
-    {"r", result, "ooooooooos"},
-    {"e", fault, "ooooooooos"},
-    {"x", cancel, "oo......os"},
-    {"retry", retry, "oooo.oooos"},
-    {"ping", ping, "o........s"},
-    {"pong", pong, "o........s"},
-    {"bye", bye, "bbbbbbbbbs"},
-    {"offer", offer, "o........s"},
-    {"back", back, "ooooooooos"},
+    /*                                opening up session held revoked failed called answered released ended left */
+    {"hello", hello, ".ooooooooos"},
+    {"welcome", welcome, "oooooooooos"},
+    {"origin", origin, "o.ooooooo.s"},
+    {"origin_even", origin_even, "oooooooooos"},
+    {"opened", opened, "oooooooooos"},
+    {"lost", lost, "oo.......os"},
+    {"ended", ended, "oo.......os"},
+    {"hold", hold, "oo.ooooo.os"},
+    {"bound", bound, "oooooooooos"},
+    {"moved", moved, "oooooooooos"},
+    {"failed", failed, "oooooooooos"},
+    {"retired", retired, "oooooooooos"},
+    {"revoked", revoked, "oooooooooos"},
+    {"release", release, "ooo.....oos"},
+    {"released", released, "oooooooooos"},
+    {"s", state, "oooooooooos"},
+    {"s+", state_more, "oooooooooos"},
+    {"s!", state_durable, "oooooooooos"},
+    {"a", ack, "ooo..o...os"},
+    {"c", method_call, "ooo..oo.oos"},
+    {"r", result, "oooooooooos"},
+    {"e", fault, "oooooooooos"},
+    {"x", cancel, "oo.......os"},
+    {"retry", retry, "oooo..oooos"},
+    {"ping", ping, "o.........s"},
+    {"pong", pong, "o.........s"},
+    {"bye", bye, "bbbbbbbbbbs"},
+    {"offer", offer, "o.........s"},
+    {"back", back, "oooooooooos"},
 };
-enum { OPENING, UP, SESSION, HELD, FAILED, CALLED, ANSWERED, GIVEN_BACK, ENDED, LEFT, PROVIDER_STATES };
+enum { OPENING, UP, SESSION, HELD, TAKEN, FAILED, CALLED, ANSWERED, GIVEN_BACK, ENDED, LEFT, PROVIDER_STATES };
 
 static const table_row to_consumer[] = {
-    /*                      opening up asked opened bound in_cut called failed retired released confirmed ended left */
-    {"hello", hello, "oooooooooooos"},
-    {"welcome", welcome, ".ooooooooooos"},
-    {"origin", origin, "oooooooooooos"},
-    {"origin_even", origin_even, "o...........s"},
-    {"opened", opened, "oo.ooooooooos"},
-    {"lost", lost, "oooooooooooos"},
-    {"ended", ended, "oo.........os"},
-    {"hold", hold, "oooooooooooos"},
-    {"bound", bound, "ooo..o..o.oos"},
-    {"moved", moved, "ooo.ooo.o.oos"},
-    {"failed", failed, "ooo..o..o.oos"},
-    {"retired", retired, "ooo..o....oos"},
-    {"revoked", revoked, "oooooooooooos"},
-    {"release", release, "oooooooooooos"},
-    {"released", released, "ooooooooo.oos"},
-    {"s", state, "oooo...oo.oos"},
-    {"s+", state_more, "oooo...oo.oos"},
-    {"s!", state_durable, "ooouuuuuuuuos"},
-    {"a", ack, "oooooooooooos"},
-    {"c", method_call, "oooooooooooos"},
-    {"r", result, "oooooo.ooooos"},
-    {"e", fault, "oooooo.ooooos"},
-    {"x", cancel, "oooooooooooos"},
-    {"retry", retry, "oooooooooooos"},
-    {"ping", ping, "o...........s"},
-    {"pong", pong, "o...........s"},
-    {"bye", bye, "bbbbbbbbbbbbs"},
-    {"offer", offer, "o...........s"},
-    {"back", back, "oooooooooooos"},
+    /*                      opening up asked opened bound in_cut called failed retired revoked released confirmed ended
+       left */
+    {"hello", hello, "ooooooooooooos"},
+    {"welcome", welcome, ".oooooooooooos"},
+    {"origin", origin, "ooooooooooooos"},
+    {"origin_even", origin_even, "o............s"},
+    {"opened", opened, "oo.oooooooooos"},
+    {"lost", lost, "ooooooooooooos"},
+    {"ended", ended, "oo..........os"},
+    {"hold", hold, "ooooooooooooos"},
+    {"bound", bound, "ooo..o..o..oos"},
+    {"moved", moved, "ooo.ooo.o..oos"},
+    {"failed", failed, "ooo..o..o..oos"},
+    {"retired", retired, "ooo..o.....oos"},
+    {"revoked", revoked, "ooo..o..o..oos"},
+    {"release", release, "ooooooooooooos"},
+    {"released", released, "oooooooooo.oos"},
+    {"s", state, "oooo...oo..oos"},
+    {"s+", state_more, "oooo...oo..oos"},
+    {"s!", state_durable, "ooouuuuuuuuuos"},
+    {"a", ack, "ooooooooooooos"},
+    {"c", method_call, "ooooooooooooos"},
+    {"r", result, "oooooo.oooooos"},
+    {"e", fault, "oooooo.oooooos"},
+    {"x", cancel, "ooooooooooooos"},
+    {"retry", retry, "ooooooooooooos"},
+    {"ping", ping, "o............s"},
+    {"pong", pong, "o............s"},
+    {"bye", bye, "bbbbbbbbbbbbbs"},
+    {"offer", offer, "o............s"},
+    {"back", back, "ooooooooooooos"},
 };
 enum {
     C_OPENING,
@@ -244,6 +245,7 @@ enum {
     C_CALLED,
     C_FAILED,
     C_RETIRED,
+    C_REVOKED,
     C_RELEASED,
     C_CONFIRMED,
     C_ENDED,
@@ -252,6 +254,15 @@ enum {
 };
 
 /* ---- the states ---- */
+
+/* Its session has no authority: null's. */
+static void take_away(world *w) {
+    chordal_id object = last_event(&w->h, CHORDAL_EVENT_OBJECT)->as.object.object;
+    CHECK_INT(chordal_object_revoke(w->h.host, object, CHORDAL_FORMAT_JSON, (const uint8_t *)"null", 4, "", 0, NULL),
+              0);
+    turn(w);
+    CHECK_INT(w->peer.heard[CHORDAL__REVOKED], 1);
+}
 
 static void lead_provider(world *w, int to) {
     raw_peer *p = &w->peer;
@@ -267,6 +278,7 @@ static void lead_provider(world *w, int to) {
     if (to == CALLED || to == ANSWERED) CHECK_INT(method_call(p), 0);
     turn(w);
     if (to == ANSWERED) CHECK_INT(answer(&w->h, last_event(&w->h, CHORDAL_EVENT_CALL)->as.call.call, "7"), 0);
+    if (to == TAKEN) take_away(w);
     if (to == GIVEN_BACK) CHECK_INT(release(p), 0);
     if (to == ENDED) CHECK_INT(ended(p), 0);
     turn(w);
@@ -280,6 +292,7 @@ static void lead_bound(world *w, int to) {
     CHECK_INT(chordal_reference_state(w->h.host, w->reference), CHORDAL_REFERENCE_LIVE);
     if (to == C_CUT) CHECK_INT(state_more(p), 0);
     if (to == C_RETIRED) CHECK_INT(retired(p), 0);
+    if (to == C_REVOKED) CHECK_INT(revoked(p), 0);
     if (to == C_CALLED) w->call = call_within(&w->h, w->reference, "add", "[]", 0);
     turn(w);
     if (to == C_CALLED) CHECK_INT(p->heard[CHORDAL__CALL], 1);
@@ -306,7 +319,7 @@ static void lead_consumer(world *w, int to) {
         CHECK_INT(p->heard[CHORDAL__RELEASE], 1);
     }
     if (to == C_CONFIRMED) CHECK_INT(released(p), 0);
-    if (to == C_BOUND || to == C_CUT || to == C_CALLED || to == C_RETIRED) lead_bound(w, to);
+    if (to == C_BOUND || to == C_CUT || to == C_CALLED || to == C_RETIRED || to == C_REVOKED) lead_bound(w, to);
 }
 
 /* ---- one pair ---- */
@@ -357,6 +370,26 @@ TEST(provider_pairs) {
 TEST(consumer_pairs) {
     all_pairs(to_consumer, sizeof to_consumer / sizeof *to_consumer, CONSUMER_STATES, CHORDAL_LINK_CONNECT,
               lead_consumer);
+}
+
+/* A peer that waits to be admitted may only go. */
+TEST(admission_pairs) {
+    for (uint32_t codec = CHORDAL_CODEC_BINARY; codec <= CHORDAL_CODEC_TEXT; codec++) {
+        for (size_t i = 0; i < sizeof to_provider / sizeof *to_provider; i++) {
+            world w;
+            table_row row = to_provider[i];
+            row.expected = row.say == bye ? "b" : "o";
+            open_world(&w, codec, CHORDAL_LINK_AUTHENTICATE, (chordal_host_options){0});
+            CHECK_INT(say_hello(&w.peer), 0);
+            turn(&w);
+            CHECK_INT(count_events(&w.h, CHORDAL_EVENT_AUTHENTICATE), 1);
+            CHECK_INT(w.peer.heard[CHORDAL__WELCOME], 0);
+            check_pair(&w, &row, 0);
+            CHECK_INT(chordal_link_admit(w.h.host, w.peer.link, CHORDAL_FORMAT_JSON, (const uint8_t *)"1", 1, NULL),
+                      CHORDAL_E_STATE);
+            close_world(&w);
+        }
+    }
 }
 
 /* ---- what one message or many may not do ---- */
@@ -723,6 +756,7 @@ TEST(frames_that_are_no_message) {
 }
 
 TESTS({"provider: each kind in each state", provider_pairs}, {"consumer: each kind in each state", consumer_pairs},
+      {"each kind before the admission", admission_pairs},
       {"a hold beyond the next number", a_hold_beyond_the_next_number}, {"a huge hold number", a_huge_hold_number},
       {"a huge slot", a_huge_slot}, {"a huge slot to cancel", a_huge_slot_to_cancel},
       {"a huge slot of a result", a_huge_slot_of_a_result}, {"a huge origin", a_huge_origin},

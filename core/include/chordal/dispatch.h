@@ -14,6 +14,7 @@
 #ifndef CHORDAL_DISPATCH_H
 #define CHORDAL_DISPATCH_H
 
+#include "authority.h"
 #include "object.h"
 #include "record.h"
 #include "reference.h"
@@ -32,6 +33,7 @@ typedef struct chordal_request {
                             * the  arguments, NULL */
     const uint8_t *packed; /* the same as packed bytes */
     size_t packed_len;
+    chordal_value *authority; /* of a call: that of its session; NULL: none */
 } chordal_request;
 
 typedef void (*chordal_function)(const chordal_request *request);
@@ -61,8 +63,9 @@ typedef struct chordal_type {
     chordal_function retired; /* it is no more: free *data. May be NULL */
 } chordal_type;
 
-#define CHORDAL_TYPE_KEEP 1  /* objects stay when nobody holds them */
-#define CHORDAL_TYPE_START 2 /* `made` answers with chordal_object_start, at once or later */
+#define CHORDAL_TYPE_KEEP 1    /* objects stay when nobody holds them */
+#define CHORDAL_TYPE_START 2   /* `made` answers with chordal_object_start, at once or later */
+#define CHORDAL_TYPE_GUARDED 4 /* handlers.guard is asked about each hold and call of a session */
 
 /* ---- the dispatcher ---- */
 
@@ -79,6 +82,10 @@ typedef struct chordal_handlers {
     void (*ticket)(void *context, chordal_host *host, const chordal_event_TICKET *event);
     void (*cancel)(void *context, chordal_host *host, const chordal_event_CANCEL *event);
     void (*resolve)(void *context, chordal_host *host, const chordal_event_RESOLVE *event);
+    /* Answers chordal_link_admit or chordal_link_refuse, at once or later. NULL: all are refused. */
+    void (*authenticate)(void *context, chordal_host *host, const chordal_event_AUTHENTICATE *event);
+    /* Answers chordal_guard_answer, at once or later. NULL: all is denied. */
+    void (*guard)(void *context, chordal_host *host, const chordal_event_GUARD *event);
 } chordal_handlers;
 
 typedef struct chordal_dispatcher chordal_dispatcher;

@@ -46,9 +46,10 @@ typedef struct chordal_host_options {
     uint32_t window_messages_limit; /* what a window grows to while its reader keeps up; default 1024, at most 65536;
                                      * never below its start */
     uint32_t window_bytes_limit;    /* default 16 MiB */
-    uint32_t turn_messages; /* states and outcomes sent in one turn, over all sessions: the rest goes in the next;
-                             * default 16384 */
-    uint32_t turn_bytes;    /* default 16 MiB */
+    uint32_t turn_messages;     /* states and outcomes sent in one turn, over all sessions: the rest goes in the next;
+                                 * default 16384 */
+    uint32_t turn_bytes;        /* default 16 MiB */
+    chordal_time guard_timeout; /* the answer to a GUARD event; default 10000 ms; CHORDAL_NEVER: none */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not

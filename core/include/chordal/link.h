@@ -25,9 +25,13 @@
     2                           /* objects of the types that the peer offers are reached through it by other peers */
 #define CHORDAL_LINK_OFFER 4    /* offer the types that this host provides to the peer, to route to */
 #define CHORDAL_LINK_NO_SERVE 8 /* admit no sessions of the peer: it may only provide */
+#define CHORDAL_LINK_AUTHENTICATE                                                                                      \
+    16 /* accepting: AUTHENTICATE asks the program about each peer before anything else is taken from it */
+#define CHORDAL_LINK_TRUSTED 32 /* what the peer says about the authority of its sessions is believed */
 
 /* Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
- * Errors: INVALID, LIMIT, NOMEM. */
+ * Errors: INVALID (also AUTHENTICATE on a connecting link, and both of the last flags in a build for tabs), LIMIT,
+ * NOMEM. */
 CHORDAL_API int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error);
 
 /* The transport is there, with the codec agreed on. Errors: CLOSED, STATE, INVALID. */

@@ -13,16 +13,17 @@
 
 /* Provide a type. `declaration` is JSON:
  *
- *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false,
+ *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false, "guarded": false,
  *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
  *                  {"name": "count", "kind": "derive", "from": ["list"]},
  *                  {"name": "add", "kind": "method", "idempotent": false}]}
  *
  * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes live
- * only when the provider answers its OBJECT event with chordal_object_start. A derive reads documents and derives named
- * before it. Objects are made when first asked for, one for each (type, params); params must have exactly the declared
- * keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words), UNSUPPORTED (`durable` methods need a
- * store), LIMIT. */
+ * only when the provider answers its OBJECT event with chordal_object_start. `guarded`: GUARD events ask the program
+ * about each hold of a session before anything is made or looked up for it, and about its calls. A derive reads
+ * documents and derives named before it. Objects are made when first asked for, one for each (type, params); params
+ * must have exactly the declared keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words),
+ * UNSUPPORTED (`durable` methods need a store; a build for tabs has no guards), LIMIT. */
 CHORDAL_API int chordal_type_provide(chordal_host *host, const uint8_t *declaration, size_t declaration_len,
                                      chordal_id *out_type, chordal_error *error);
 

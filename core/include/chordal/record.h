@@ -48,7 +48,9 @@ typedef struct chordal_record {
     EVENT(RESULT, 8, CHORDAL_EVENT_RESULT_FIELDS)                                                                      \
     EVENT(TICKET, 9, CHORDAL_EVENT_TICKET_FIELDS)                                                                      \
     EVENT(COMPUTE, 10, CHORDAL_EVENT_COMPUTE_FIELDS)                                                                   \
-    EVENT(RESOLVE, 11, CHORDAL_EVENT_RESOLVE_FIELDS)
+    EVENT(RESOLVE, 11, CHORDAL_EVENT_RESOLVE_FIELDS)                                                                   \
+    EVENT(AUTHENTICATE, 12, CHORDAL_EVENT_AUTHENTICATE_FIELDS)                                                         \
+    EVENT(GUARD, 13, CHORDAL_EVENT_GUARD_FIELDS)
 
 /* The state of a link changed. `state`: CHORDAL_LINK_…; DIAL asks for a transport now. `code` says why it went
  * down or closed, `detail` in words. With UP `peer` is the peer's host name (32 hexadecimal digits). */
@@ -75,9 +77,10 @@ typedef struct chordal_record {
 
 /* A method of a provided object was called: answer with chordal_call_answer or chordal_call_fail, at any later time.
  * `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` names the caller's session; 0 is local.
+ * `authority`: the session's, packed, always inside the record; empty for one without.
  */
 #define CHORDAL_EVENT_CALL_FIELDS(X)                                                                                   \
-    X(id, call) X(id, object) X(u64, origin) X(u32, member) X(u32, reserved) X(part, arguments)
+    X(id, call) X(id, object) X(u64, origin) X(u32, member) X(u32, reserved) X(part, arguments) X(part, authority)
 
 /* The caller of `call` no longer wants the answer (it was cancelled or is gone). Answer all the same. */
 #define CHORDAL_EVENT_CANCEL_FIELDS(X) X(id, call) X(i32, code) X(u32, reserved)
@@ -100,6 +103,16 @@ typedef struct chordal_record {
  * chordal_resolve_fail, at any later time before the host's `resolve_timeout`, which starts now, is over. `params` is
  * packed, an object. */
 #define CHORDAL_EVENT_RESOLVE_FIELDS(X) X(id, question) X(span, type) X(part, params)
+
+/* The peer of an accepted link with CHORDAL_LINK_AUTHENTICATE wants to be admitted: answer with chordal_link_admit or
+ * chordal_link_refuse within the handshake's time. `credentials`: what it shows, packed; null for nothing. */
+#define CHORDAL_EVENT_AUTHENTICATE_FIELDS(X) X(id, link) X(part, credentials)
+
+/* A session wants to hold an object of a guarded type, or to call a method of one that it holds: answer with
+ * chordal_guard_answer; without an answer in time it is denied. `member`: the method, or CHORDAL_ALL_MEMBERS for the
+ * hold; `params` (packed) name the object, which may not exist; `authority` as in CALL. */
+#define CHORDAL_EVENT_GUARD_FIELDS(X)                                                                                  \
+    X(id, guard) X(id, type) X(u64, origin) X(u32, member) X(u32, reserved) X(part, params) X(part, authority)
 
 #define CHORDAL_EVENT_ENUM(name, number, fields) CHORDAL_EVENT_##name = number,
 enum { CHORDAL_EVENTS(CHORDAL_EVENT_ENUM) CHORDAL_EVENT_END };
