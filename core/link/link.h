@@ -205,6 +205,7 @@ struct chordal__stream {
     chordal__observer observer;
     chordal__object *object; /* pinned */
     chordal__list holds;     /* of any session */
+    chordal__list aside;     /* of these: they lag, and their sessions take nothing at present */
     chordal__list touched, warm;
     chordal__dictionary dictionary;
     uint64_t last; /* the last commit that changed it */
@@ -273,7 +274,7 @@ void chordal__window_back(chordal__window *window, chordal__list *ready);
 
 /* ---- provider*.c: a session in which this host provides ---- */
 struct chordal__hold {
-    chordal__list stream_node; /* stream.holds */
+    chordal__list stream_node; /* stream.holds or stream.aside */
     chordal__list dirty;       /* provider.dirty: a change is to be sent */
     chordal__list waiting;     /* provider.waiting: a bound is to be sent */
     chordal__provider *provider;
@@ -283,7 +284,7 @@ struct chordal__hold {
     chordal__asking *asking; /* of a type that is placed: waits to be told where */
     uint64_t seen;           /* the last commit sent */
     uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
-    bool bound;
+    bool bound, aside;
     bool too_large;         /* a change was larger than the peer takes: it fails when the cut is complete */
     bool calls_allowed;     /* the guard said so for all */
     uint8_t dead;           /* the message that said so: FAILED, RETIRED, REVOKED or MOVED; else 0 */
@@ -326,7 +327,8 @@ void chordal__provider_end(chordal__provider *provider, bool ended_sent);
 void chordal__provider_lost(chordal__provider *provider, bool ended_sent); /* its way is gone; it may come back */
 void chordal__provider_due(chordal__provider *provider);
 void chordal__provider_end_holds(chordal__provider *provider);
-void chordal__provider_rewind(chordal__provider *provider);                        /* to what the consumer has */
+void chordal__provider_set_aside(chordal__provider *provider); /* its holds that lag cost a commit nothing any more */
+void chordal__provider_rewind(chordal__provider *provider);    /* to what the consumer has */
 void chordal__provider_drop_outcomes(chordal__provider *provider, uint64_t count); /* the oldest ones were taken */
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_release(chordal__provider *provider, const chordal__message *message, chordal_error *error);

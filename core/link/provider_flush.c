@@ -174,7 +174,11 @@ static bool has_more(const chordal__provider *provider) {
 
 bool chordal__provider_serve(chordal__provider *provider) {
     bool wants = has_more(provider);
-    if (!chordal__provider_has_room(provider, wants) || !wants) return false;
+    if (!chordal__provider_has_room(provider, wants)) {
+        chordal__provider_set_aside(provider);
+        return false;
+    }
+    if (!wants) return false;
     serve_one(provider);
     return has_more(provider);
 }

@@ -247,13 +247,28 @@ void chordal__hold_changed(chordal__hold *hold) {
     chordal__provider_want_flush(hold->provider);
 }
 
+static void move_hold_to(chordal__hold *hold, chordal__list *list, bool aside) {
+    hold->aside = aside;
+    chordal__list_remove(&hold->stream_node);
+    chordal__list_append(list, &hold->stream_node);
+}
+
+void chordal__provider_set_aside(chordal__provider *provider) {
+    for (chordal__list *node = provider->dirty.next; node != &provider->dirty; node = node->next) {
+        chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, dirty);
+        if (!hold->aside) move_hold_to(hold, &hold->stream->aside, true);
+    }
+}
+
 bool chordal__hold_lags(const chordal__hold *hold) {
     return hold->dirty.next != &hold->dirty;
 }
 
 void chordal__hold_seen(chordal__hold *hold) {
     chordal__list_remove(&hold->dirty);
-    if (hold->stream) hold->seen = hold->stream->last;
+    if (!hold->stream) return;
+    hold->seen = hold->stream->last;
+    if (hold->aside) move_hold_to(hold, &hold->stream->holds, false);
 }
 
 /* ---- back ---- */

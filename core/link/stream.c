@@ -27,6 +27,7 @@ chordal__stream *chordal__stream_of(chordal__object *object) {
     stream->last = stream->log_from = runtime->commit_number;
     stream->observer.functions = &stream_observer;
     chordal__list_init(&stream->holds);
+    chordal__list_init(&stream->aside);
     chordal__list_init(&stream->touched);
     chordal__list_init(&stream->warm);
     chordal__list_append(&object->observers, &stream->observer.node);
@@ -38,7 +39,7 @@ chordal__stream *chordal__stream_of(chordal__object *object) {
 void chordal__stream_release(chordal__stream *stream) {
     chordal__object *object = stream->object;
     chordal__memory *memory = object->runtime->memory;
-    if (!chordal__list_empty(&stream->holds)) return;
+    if (!chordal__list_empty(&stream->holds) || !chordal__list_empty(&stream->aside)) return;
     chordal__stream_clear_log(stream);
     chordal__release(memory, stream->log, stream->log_capacity * sizeof *stream->log);
     for (int e = 0; e < 2; e++)
@@ -70,8 +71,15 @@ static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops 
 
 static void on_state(chordal__observer *observer) {
     chordal__stream *stream = CHORDAL__ENTRY(observer, chordal__stream, observer);
-    for (chordal__list *node = stream->holds.next; node != &stream->holds; node = node->next)
-        chordal__hold_state(CHORDAL__ENTRY(node, chordal__hold, stream_node));
+    chordal__list *lists[] = {&stream->aside, &stream->holds};
+    for (int i = 0; i < 2; i++) {
+        chordal__list *node = lists[i]->next;
+        while (node != lists[i]) {
+            chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
+            node = node->next;
+            chordal__hold_state(hold);
+        }
+    }
 }
 
 /* ---- encoding ---- */

@@ -57,19 +57,27 @@ uint64_t chordal__stream_border(const chordal__stream *stream, uint64_t from) {
     return seen ? stream->log[seen - 1].commit : stream->log_from;
 }
 
+/* Where a reader stands, and to where it may fall back; the lowest of it. */
+static size_t mark_borders(const chordal__stream *stream, const chordal__hold *hold, bool *borders) {
+    const chordal__window *window = &hold->provider->window;
+    size_t seen = entries_seen(stream, window->acked);
+    borders[seen] = borders[entries_seen(stream, hold->provider->cut)] = true;
+    for (uint32_t i = 0; i < window->states_len && seen < stream->log_len; i++)
+        borders[entries_seen(stream, chordal__window_state(window, i)->cut)] = true;
+    return seen;
+}
+
 /* borders[i]: some reader stands between entry i - 1 and entry i, or may fall back to there. */
 static size_t find_borders(const chordal__stream *stream, bool *borders) {
+    const chordal__list *lists[] = {&stream->holds, &stream->aside};
     size_t lowest = stream->log_len;
     memset(borders, 0, CHORDAL__STREAM_LOG_COUNT + 1);
-    for (const chordal__list *node = stream->holds.next; node != &stream->holds; node = node->next) {
-        const chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
-        const chordal__window *window = &hold->provider->window;
-        if (!hold->bound) continue;
-        size_t seen = entries_seen(stream, window->acked);
-        if (seen < lowest) lowest = seen;
-        borders[seen] = borders[entries_seen(stream, hold->provider->cut)] = true;
-        for (uint32_t i = 0; i < window->states_len && seen < stream->log_len; i++)
-            borders[entries_seen(stream, chordal__window_state(window, i)->cut)] = true;
+    for (int i = 0; i < 2; i++) {
+        for (const chordal__list *node = lists[i]->next; node != lists[i]; node = node->next) {
+            const chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
+            size_t seen = hold->bound ? mark_borders(stream, hold, borders) : lowest;
+            if (seen < lowest) lowest = seen;
+        }
     }
     return lowest;
 }
