@@ -18,16 +18,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 FILE = BENCH / "baseline.json"
 PROGRAMS = ("core", "values", "growth", "messages")  # whose cases are counted
-MEASURED = ("kept", "drops", "fanout", "hops")  # and those that only are timed
+MEASURED = ("kept", "drops", "fanout", "hops", "sockets")  # and those that only are timed
+EDGE = ("sockets",)  # with sockets of their own
 ITERATIONS = 50  # of a case
 TOLERANCE = 0.05
 
 
 def compile_program(name):
     """A C program of the bench, with the library as it is installed; some look inside."""
-    library = ROOT / "build" / "release" / "libchordal.a"
+    release = ROOT / "build" / "release"
     flags = "-std=gnu11 -O2 -g -Wall -Wextra -Wconversion -Werror -I core/include -I core".split()
-    command = ["gcc", *flags, BENCH / f"{name}.c", library, "-lsqlite3", "-lz", "-lm", "-o", WORK / name]
+    edge = [release / "libchordal_uv.a", release / "libchordal.a", "-luv", "-lwebsockets"]
+    libraries = [*(edge if name in EDGE else edge[1:2]), "-lsqlite3", "-lz", "-lm"]
+    command = ["gcc", *flags, BENCH / f"{name}.c", *libraries, "-o", WORK / name]
     subprocess.run([str(word) for word in command], check=True, cwd=ROOT)
 
 
