@@ -103,7 +103,7 @@ uint64_t chordal__utf_units(const uint8_t *data, size_t len) {
     const bool by_words = !CHORDAL__SMALL && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
     uint64_t units = 0;
     size_t at = 0;
-    for (; len - at >= 8; at += 8) units += units_of_word(load_word(data + at));
+    for (; !CHORDAL__SMALL && len - at >= 8; at += 8) units += units_of_word(load_word(data + at));
     if (by_words && at < len) return units + units_of_few(data + at, len - at);
     for (; at < len; at++) units += units_of_byte(data[at]);
     return units;
@@ -112,7 +112,7 @@ uint64_t chordal__utf_units(const uint8_t *data, size_t len) {
 size_t chordal__utf_offset(const uint8_t *data, size_t len, uint64_t units, bool *out_split) {
     size_t at = 0;
     *out_split = false;
-    while (len - at >= 8) {
+    while (!CHORDAL__SMALL && len - at >= 8) {
         unsigned here = units_of_word(load_word(data + at));
         if (here > units) break;
         units -= here;

@@ -155,6 +155,21 @@ static int put_raw(json *j, const uint8_t *at, const uint8_t *end) {
     return 0;
 }
 
+void chordal__json_unescape(chordal__buffer *out, const uint8_t *data, size_t len) {
+    json j;
+    const uint8_t *at = data;
+    bool ascii;
+    j.end = data + len;
+    j.scratch = *out;
+    while (at < j.end) {
+        const uint8_t *from = at;
+        at = chordal__json_skip_text(at, j.end, &ascii);
+        (void)put_raw(&j, from, at);
+        if (at < j.end) (void)read_escape(&j, &at);
+    }
+    *out = j.scratch;
+}
+
 /* A string that has escapes or is not plainly valid, from its first byte on. */
 static int read_hard_string(json *j, const uint8_t *at, const uint8_t **out, size_t *out_len) {
     bool ascii;
@@ -195,6 +210,10 @@ static CHORDAL__ASIDE int read_other_string(json *j, const uint8_t *at, const ui
 
 /* The string behind the quote at j->at; it lies in the input or in the scratch. */
 static inline int read_string(json *j, const uint8_t **out, size_t *out_len, unsigned *out_flags) {
+    if (CHORDAL__SMALL) {
+        *out_flags = 0;
+        return read_hard_string(j, j->at + 1, out, out_len);
+    }
     const uint8_t *from = j->at + 1, *at = chordal__skip_plain(from, j->end);
     if (at == j->end || *at != '"') return read_other_string(j, at, out, out_len, out_flags);
     *out = from;

@@ -115,6 +115,9 @@ typedef struct chordal__limits {
 /* The whole of `data` is one value. Codes and positions as chordal_value_decode. */
 int chordal__json_read(chordal__memory *memory, const uint8_t *data, size_t len, const chordal__limits *limits,
                        chordal__node **out, chordal_error *error);
+/* Append what a well formed JSON string stands for, without its quotes. A low half joins a high one that `out` ends
+ * with. */
+void chordal__json_unescape(chordal__buffer *out, const uint8_t *data, size_t len);
 /* One value at the start of what the reader has left; it moves behind it. Positions count from reader->data. */
 int chordal__json_read_value(chordal__memory *memory, chordal__reader *reader, const chordal__limits *limits,
                              chordal__node **out, chordal_error *error);

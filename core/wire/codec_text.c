@@ -271,8 +271,9 @@ static void read_text(text_reader *reader, size_t index) {
     reader->out->texts[index].len = len;
     if (!escaped) return;
     reader->unescaped[index] = true;
+    chordal__buffer_byte(texts, 0); /* the halves of two texts are not joined */
     reader->offsets[index] = texts->len;
-    chordal__token_unescape(texts, text, len);
+    chordal__json_unescape(texts, text, len);
     reader->out->texts[index].len = texts->len - reader->offsets[index];
     if (texts->failed) chordal__token_fail(reader->in, CHORDAL_E_NOMEM, start);
 }

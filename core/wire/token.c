@@ -116,56 +116,6 @@ const uint8_t *chordal__token_string(chordal__reader *in, size_t *out_len, bool 
     return NULL;
 }
 
-static uint32_t unescape_unit(const uint8_t *hex) {
-    uint32_t unit = 0;
-    for (int i = 0; i < 4; i++) unit = unit << 4 | (uint32_t)hex_value(hex[i]);
-    return unit;
-}
-
-static void put_code_point(chordal__buffer *buffer, uint32_t point) {
-    if (point < 0x80) {
-        chordal__buffer_byte(buffer, (uint8_t)point);
-        return;
-    }
-    int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
-    chordal__buffer_byte(buffer, (uint8_t)(leads[more] | point >> 6 * more));
-    while (more--) chordal__buffer_byte(buffer, (uint8_t)(0x80 | (point >> 6 * more & 0x3f)));
-}
-
-/* At "\uXXXX": the bytes taken. A pair is one code point. */
-static size_t unescape_point(chordal__buffer *buffer, const uint8_t *data, size_t len) {
-    uint32_t unit = unescape_unit(data + 2);
-    if ((unit & 0xfc00) == 0xd800 && len >= 12 && data[6] == '\\' && data[7] == 'u') {
-        uint32_t low = unescape_unit(data + 8);
-        if ((low & 0xfc00) == 0xdc00) {
-            put_code_point(buffer, 0x10000 + ((unit & 0x3ff) << 10 | (low & 0x3ff)));
-            return 12;
-        }
-    }
-    put_code_point(buffer, unit);
-    return 6;
-}
-
-void chordal__token_unescape(chordal__buffer *buffer, const uint8_t *data, size_t len) {
-    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
-    size_t at = 0;
-    while (at < len) {
-        const uint8_t *escape = memchr(data + at, '\\', len - at);
-        size_t plain = escape ? (size_t)(escape - data) - at : len - at;
-        chordal__buffer_put(buffer, data + at, plain);
-        at += plain;
-        if (!escape) return;
-        if (data[at + 1] == 'u') {
-            at += unescape_point(buffer, data + at, len - at);
-            continue;
-        }
-        const char *letter = strchr(letters, data[at + 1]);
-        chordal__buffer_byte(buffer, letter ? (uint8_t)meanings[letter - letters] : data[at + 1]);
-        at += 2;
-    }
-}
-
 bool chordal__token_utf8(const uint8_t *data, size_t len, size_t *out_position) {
     size_t fault = len;
     bool valid = chordal__utf_valid(data, len, &fault);

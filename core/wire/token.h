@@ -25,9 +25,6 @@ uint64_t chordal__token_number(chordal__reader *in);
 const uint8_t *chordal__token_string(chordal__reader *in, size_t *out_len, bool *out_escaped);
 /* The extent of one value, whose grammar is checked but for duplicate keys and UTF-8. DEPTH. */
 const uint8_t *chordal__token_value(chordal__reader *in, uint32_t depth, size_t *out_len);
-
-/* Append a string from chordal__token_string without its escapes. */
-void chordal__token_unescape(chordal__buffer *buffer, const uint8_t *data, size_t len);
 /* Whether bytes are UTF-8 without surrogates; else the position of the fault. */
 bool chordal__token_utf8(const uint8_t *data, size_t len, size_t *out_position);
 

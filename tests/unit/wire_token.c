@@ -125,7 +125,7 @@ static void check_string(const char *json, const char *plain) {
     const uint8_t *string = chordal__token_string(&in, &len, &escaped);
     CHECK_INT(in.failed, 0);
     CHECK_INT(escaped, strchr(json, '\\') != NULL);
-    if (string) chordal__token_unescape(&out, string, len);
+    if (string) chordal__json_unescape(&out, string, len);
     CHECK_BYTES(out.data, out.len, plain, strlen(plain));
     chordal__buffer_dispose(&out);
     chordal__memory_unref(memory);
