@@ -84,8 +84,9 @@ static void on_turn(uv_prepare_t *turn) {
     if (adapter->host) {
         chordal__uv_links_expire(adapter, chordal__uv_now(adapter));
         chordal__uv_web_turn(adapter);
-        set_timer(adapter);
+        chordal__uv_workers_turn(adapter);
     }
+    if (adapter->host) set_timer(adapter);
     chordal__uv_drop(adapter);
 }
 
@@ -120,6 +121,7 @@ int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event
     chordal__list_init(&adapter->links);
     chordal__list_init(&adapter->draining);
     chordal__list_init(&adapter->servers);
+    chordal__list_init(&adapter->workers);
     uv_prepare_start(&adapter->turn, on_turn);
     *out = adapter;
     return 0;
@@ -135,6 +137,7 @@ void chordal_uv_close(chordal_uv *adapter) {
     }
     chordal__uv_links_close(adapter);
     adapter->host = NULL;
+    chordal__uv_workers_close(adapter);
     chordal__uv_web_close(adapter);
     uv_close((uv_handle_t *)&adapter->turn, on_handle_closed);
     uv_close((uv_handle_t *)&adapter->timer, on_handle_closed);

@@ -12,6 +12,7 @@ typedef struct ipc_pipe {
     uv_pipe_t handle;
     uv_connect_t connect;
     bool connected, closing;
+    bool spawned; /* the process at the other end has not said yet that it is there */
 
     /* input: the frame that is not whole yet */
     uint8_t *frame;
@@ -185,8 +186,18 @@ static bool keep(ipc_pipe *self, const uint8_t *data, size_t len) {
     return true;
 }
 
+/* The first message of a process that was started is empty: it is there. */
+static bool begin(ipc_pipe *self, size_t size) {
+    if (size != sizeof self->head) return false;
+    self->spawned = false;
+    self->connected = true;
+    chordal__uv_link_up(self->transport.link);
+    return self->transport.link != NULL;
+}
+
 static bool feed(ipc_pipe *self, const uint8_t *data, size_t size) {
     chordal__uv_link *link = self->transport.link;
+    if (link && self->spawned) return begin(self, size);
     return link &&
            chordal__uv_link_feed(link, CHORDAL_FRAME_BINARY, data + sizeof self->head, size - sizeof self->head);
 }
@@ -280,4 +291,38 @@ int chordal__uv_ipc_dial(chordal__uv_link *link) {
     chordal__uv_tie(link, &self->transport);
     uv_pipe_connect(&self->connect, &self->handle, link->address->path, on_connected);
     return 0;
+}
+
+/* ---- pipes between a process and one that it starts ---- */
+
+int chordal__uv_ipc_spawned(chordal__uv_link *link, uv_stream_t **out_stream) {
+    ipc_pipe *self = pipe_new(link->adapter);
+    if (!self) return CHORDAL_E_NOMEM;
+    self->spawned = true;
+    chordal__uv_tie(link, &self->transport);
+    *out_stream = (uv_stream_t *)&self->handle;
+    return 0;
+}
+
+bool chordal__uv_ipc_read(chordal__uv_link *link) {
+    ipc_pipe *self = (ipc_pipe *)link->transport;
+    return uv_read_start((uv_stream_t *)&self->handle, on_room, on_read) == 0;
+}
+
+int chordal__uv_ipc_inherited(chordal_uv *adapter, int socket, uint32_t flags, chordal_id *out_link,
+                              chordal_error *error) {
+    static const char here[sizeof((ipc_pipe *)0)->head] = {0}; /* an empty message */
+    uv_buf_t mark = uv_buf_init((char *)(uintptr_t)here, sizeof here);
+    ipc_pipe *self = pipe_new(adapter);
+    if (!self) return chordal__uv_fail(error, UV_ENOMEM, "parent");
+    int status = uv_pipe_open(&self->handle, socket);
+    if (!status && uv_try_write((uv_stream_t *)&self->handle, &mark, 1) != (int)sizeof here) status = UV_EINVAL;
+    chordal__uv_link *link = NULL;
+    if (!status && pipe_start(self)) link = chordal__uv_link_accept(&self->transport, flags, CHORDAL_CODEC_BINARY);
+    if (link) {
+        *out_link = link->id;
+        return 0;
+    }
+    pipe_close(&self->transport, 0);
+    return chordal__uv_fail(error, status ? status : UV_ENOMEM, "parent");
 }

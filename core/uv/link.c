@@ -40,7 +40,7 @@ static void forget(chordal_uv *adapter, chordal_id id) {
 
 /* ---- life ---- */
 
-static chordal__uv_link *link_new(chordal_uv *adapter, uint32_t flags, chordal_error *error) {
+chordal__uv_link *chordal__uv_link_new(chordal_uv *adapter, uint32_t flags, chordal_error *error) {
     chordal__uv_link *link = grow(adapter) ? calloc(1, sizeof *link) : NULL;
     if (!link) {
         chordal__uv_fail(error, UV_ENOMEM, "link");
@@ -79,6 +79,7 @@ static void link_free(chordal__uv_link *link) {
     forget(adapter, link->id);
     chordal__list_remove(&link->node);
     if (adapter->host) chordal_release(adapter->host, link->id);
+    if (link->worker) chordal__uv_worker_closed(link->worker, link->code);
     free(link->address);
     free(link);
 }
@@ -86,7 +87,7 @@ static void link_free(chordal__uv_link *link) {
 chordal__uv_link *chordal__uv_link_accept(chordal__uv_transport *transport, uint32_t flags, uint32_t codec) {
     chordal_uv *adapter = transport->adapter;
     if (!adapter->host) return NULL;
-    chordal__uv_link *link = link_new(adapter, flags & ~(uint32_t)CHORDAL_LINK_CONNECT, NULL);
+    chordal__uv_link *link = chordal__uv_link_new(adapter, flags & ~(uint32_t)CHORDAL_LINK_CONNECT, NULL);
     if (!link) return NULL;
     if (chordal_link_up(adapter->host, link->id, codec, chordal__uv_now(adapter), NULL)) {
         link_free(link);
@@ -107,7 +108,7 @@ int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec,
     if (!kept) return chordal__uv_fail(error, UV_ENOMEM, "link");
     *kept = parsed;
     chordal_error why = {0};
-    chordal__uv_link *link = link_new(adapter, link_flags | CHORDAL_LINK_CONNECT, &why);
+    chordal__uv_link *link = chordal__uv_link_new(adapter, link_flags | CHORDAL_LINK_CONNECT, &why);
     if (error) *error = why;
     if (!link) {
         free(kept);
@@ -137,6 +138,8 @@ void chordal__uv_link_lost(chordal__uv_link *link) {
     if (link->transport) link->transport->link = NULL;
     link->transport = NULL;
     chordal__list_remove(&link->draining);
+    link->up = false;
+    if (link->worker) chordal__uv_worker_lost(link->worker);
     if (link->told_closed || chordal_link_down(adapter->host, link->id, chordal__uv_now(adapter), NULL))
         link_free(link);
 }
@@ -152,6 +155,10 @@ void chordal__uv_link_drained(chordal__uv_link *link) {
 static void dial(chordal__uv_link *link) {
     let_go(link, 0);
     link->attempts++;
+    if (link->worker) {
+        chordal__uv_worker_dial(link->worker);
+        return;
+    }
     int code = link->address->is_ipc ? chordal__uv_ipc_dial(link) : chordal__uv_web_dial(link);
     if (code) chordal__uv_link_lost(link);
 }
@@ -169,10 +176,12 @@ void chordal__uv_link_event(chordal_uv *adapter, const chordal_event_LINK *event
     chordal__uv_link *link = find(adapter, event->link);
     if (!link) return;
     bool closed = event->state == CHORDAL_LINK_CLOSED;
-    if (event->state == CHORDAL_LINK_DIAL && link->address)
+    link->up = event->state == CHORDAL_LINK_UP;
+    if (event->state == CHORDAL_LINK_DIAL && (link->address || link->worker))
         dial(link);
     else if (closed || event->state == CHORDAL_LINK_WAIT) {
         link->told_closed = closed;
+        if (closed) link->code = event->code;
         if (link->transport)
             drain(link, event->code);
         else if (closed)

@@ -7,6 +7,7 @@
 #ifndef CHORDAL_CORE_UV_H
 #define CHORDAL_CORE_UV_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -19,6 +20,9 @@ typedef struct chordal__uv_link chordal__uv_link;
 typedef struct chordal__uv_transport chordal__uv_transport;
 typedef struct chordal__uv_server chordal__uv_server;
 typedef struct chordal__uv_web chordal__uv_web;
+
+#define CHORDAL__UV_PARENT "CHORDAL_PARENT" /* names the descriptor that a worker inherits */
+#define CHORDAL__UV_PARENT_SOCKET 3         /* its number in workers that are started here */
 
 /* ---- address.c ---- */
 #define CHORDAL__UV_IPC_PATH 108 /* what the system takes, NUL included */
@@ -65,12 +69,14 @@ struct chordal__uv_link {
     chordal_uv *adapter;
     chordal_id id;
     chordal__uv_transport *transport;
-    chordal__uv_address *address; /* of a connecting link; else NULL */
+    chordal__uv_address *address; /* of a link that connects to one; else NULL */
+    chordal_uv_worker *worker;    /* of a link to a worker; else NULL */
     uint32_t codec, attempts;
-    bool told_closed;
+    bool told_closed, up;
     int code;              /* why it closes */
     chordal_time close_by; /* while draining */
 };
+chordal__uv_link *chordal__uv_link_new(chordal_uv *adapter, uint32_t flags, chordal_error *error);
 void chordal__uv_tie(chordal__uv_link *link, chordal__uv_transport *transport);
 /* A peer connected: a link for it, tied and up. NULL: refused. */
 chordal__uv_link *chordal__uv_link_accept(chordal__uv_transport *transport, uint32_t flags, uint32_t codec);
@@ -100,7 +106,7 @@ struct chordal_uv {
     uint8_t *events;
     size_t events_len;
     uint64_t frame_limit;
-    chordal__list links, draining, servers;
+    chordal__list links, draining, servers, workers;
     chordal__uv_link **table; /* by id: see link.c */
     size_t table_len, links_count;
     chordal__uv_web *web; /* made with the first WebSocket address */
@@ -132,6 +138,31 @@ void chordal__uv_server_unref(chordal__uv_server *server);
 int chordal__uv_ipc_dial(chordal__uv_link *link);
 int chordal__uv_ipc_accept(uv_stream_t *listener, chordal__uv_server *server);
 int chordal__uv_ipc_listen(chordal__uv_server *server, const chordal__uv_address *address, chordal_error *error);
+
+/* A pipe to a process that is still to be started, tied to the link; `out_stream` goes to uv_spawn. The link is up when
+ * the process says that it is there, by an empty message. NOMEM. */
+int chordal__uv_ipc_spawned(chordal__uv_link *link, uv_stream_t **out_stream);
+bool chordal__uv_ipc_read(chordal__uv_link *link); /* it was started */
+/* The other end of such a pipe, inherited. */
+int chordal__uv_ipc_inherited(chordal_uv *adapter, int socket, uint32_t flags, chordal_id *out_link,
+                              chordal_error *error);
+
+/* ---- worker_plan.c: what a worker is started with, in memory of its own ---- */
+typedef struct chordal__uv_plan {
+    chordal_uv_worker_options options; /* with defaults; its texts are not used */
+    char **arguments, **environment;   /* NULL at the end */
+    char *folder, *types;              /* or NULL */
+} chordal__uv_plan;
+int chordal__uv_plan_read(const chordal_uv_worker_options *given, chordal__uv_plan *out,
+                          chordal_error *error); /* INVALID, NOMEM: nothing is left */
+void chordal__uv_plan_free(chordal__uv_plan *plan);
+
+/* ---- worker.c: processes that carry a link ---- */
+void chordal__uv_worker_dial(chordal_uv_worker *worker);             /* its link wants a transport */
+void chordal__uv_worker_lost(chordal_uv_worker *worker);             /* its transport is gone */
+void chordal__uv_worker_closed(chordal_uv_worker *worker, int code); /* its link is gone */
+void chordal__uv_workers_turn(chordal_uv *adapter);                  /* tell what became of them */
+void chordal__uv_workers_close(chordal_uv *adapter);
 
 /* ---- web.c, web_server.c, web_client.c: through libwebsockets ---- */
 int chordal__uv_web_open(chordal_uv *adapter, chordal_error *error); /* fine when it is open */

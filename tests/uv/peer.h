@@ -25,6 +25,7 @@ typedef struct peer {
     uint32_t ups; /* times that a link came up */
     uint64_t results, failures, frames;
     bool close_on_up; /* close the adapter from inside of the event */
+    void (*resolve)(void *context, chordal_host *host, const chordal_event_RESOLVE *event);
 } peer;
 
 /* ---- the type "list": a document and a method that appends to it ---- */
@@ -93,8 +94,16 @@ static void on_frame(void *context, chordal_host *host, const chordal_event_FRAM
     ((peer *)context)->frames++;
 }
 
-static const chordal_handlers handlers = {
-    .size = sizeof handlers, .link = on_link, .reference = on_reference, .result = on_result, .frame = on_frame};
+static void on_resolve(void *context, chordal_host *host, const chordal_event_RESOLVE *event) {
+    ((peer *)context)->resolve(context, host, event);
+}
+
+static const chordal_handlers handlers = {.size = sizeof handlers,
+                                          .link = on_link,
+                                          .reference = on_reference,
+                                          .result = on_result,
+                                          .frame = on_frame,
+                                          .resolve = on_resolve};
 
 /* ---- life ---- */
 

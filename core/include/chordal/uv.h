@@ -1,11 +1,12 @@
 /* uv.h: the library chordal_uv. Drives a host on a libuv loop: WebSocket and HTTP through libwebsockets, IPC through
- * pipes.
+ * pipes, worker processes.
  *
  * Thread rule: everything on the loop's thread, but chordal_uv_wake. */
 #ifndef CHORDAL_UV_H
 #define CHORDAL_UV_H
 
 #include "link.h"
+#include "placement.h"
 #include "record.h"
 
 struct uv_loop_s;
@@ -46,5 +47,68 @@ CHORDAL_API int chordal_uv_listen(chordal_uv *adapter, const char *address, cons
  * Errors: INVALID, UNSUPPORTED, LIMIT, NOMEM. */
 CHORDAL_API int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec, uint32_t link_flags,
                                    chordal_id *out_link, chordal_error *error);
+
+/* ---- worker processes ----
+ *
+ * A worker is a process that this one starts and that is linked with it by a socket that it inherits: a link like any
+ * other, dialled by starting the process. When the process fails, the link is down until the next one is there; what it
+ * carried comes back as after any drop (with a lasting name of its host, see chordal_host_options, by the same route).
+ * Answer RESOLVE events (placement.h) with it, or let its host's offers be routed to. */
+
+typedef struct chordal_uv_worker chordal_uv_worker;
+
+#define CHORDAL_UV_WORKER_STARTED 1 /* a process runs; its link is not up yet */
+#define CHORDAL_UV_WORKER_READY 2   /* its link is up and the types that were named are offered */
+#define CHORDAL_UV_WORKER_EXITED 3  /* its process is gone */
+#define CHORDAL_UV_WORKER_ENDED 4   /* for good: its link is closed, and the handle names nothing after this call */
+
+typedef struct chordal_uv_worker_report {
+    uint32_t size;  /* sizeof(chordal_uv_worker_report) */
+    uint32_t state; /* CHORDAL_UV_WORKER_… */
+    int64_t status; /* EXITED: what it exited with, or below zero an error of the system that kept it from starting */
+    int32_t signal; /* EXITED: the signal that ended it, or 0 */
+    int32_t code;   /* EXITED: TIMEOUT when it was ended for missing its start deadline. ENDED: 0 when it was stopped or
+                     * exited with 0, LIMIT after too many restarts, INVALID when it cannot be started, else why the
+                     * link was closed */
+} chordal_uv_worker_report;
+
+typedef struct chordal_uv_worker_options {
+    uint32_t size;                  /* sizeof(chordal_uv_worker_options) */
+    uint32_t link_flags;            /* further CHORDAL_LINK_… of the link; CONNECT and ROUTE_OFFERS it has always */
+    const char *const *arguments;   /* the program, found as the shell does, and its arguments; NULL ends them */
+    const char *const *environment; /* "NAME=value" …, NULL ends them; NULL: as this process. CHORDAL_PARENT is added */
+    const char *folder;             /* where it runs; NULL: where this process does */
+    const char *types;              /* separated by spaces: it is ready when its host offers them; NULL: once linked */
+    void (*told)(void *context, chordal_uv_worker *worker, const chordal_uv_worker_report *report); /* or NULL */
+    void *context;
+    chordal_time start_timeout; /* from start to READY, else it is ended and counts as failed; default 30000 ms */
+    chordal_time stop_timeout;  /* from the bye to SIGTERM; default 5000 ms */
+    chordal_time kill_timeout;  /* from SIGTERM to SIGKILL; default 5000 ms */
+    chordal_time backoff_first; /* the wait after a second failure in a row, doubled each time; default 250 ms */
+    chordal_time backoff_limit; /* default 15000 ms */
+    chordal_time steady;        /* READY for so long, earlier failures are forgotten; default 10000 ms */
+    uint32_t restarts;          /* failures in a row after which it is started again; default 8 */
+    uint32_t flags;             /* CHORDAL_UV_WORKER_ONCE: it is never started again */
+} chordal_uv_worker_options;
+#define CHORDAL_UV_WORKER_ONCE 1
+
+/* Start a worker, from the loop's next turn on. Its standard input is empty, its outputs are this process's. One that
+ * exits with status 0 has ended; else it is started again. `out_link` is the adapter's to give back. Errors: INVALID,
+ * LIMIT, NOMEM. */
+CHORDAL_API int chordal_uv_worker_start(chordal_uv *adapter, const chordal_uv_worker_options *options,
+                                        chordal_id *out_link, chordal_uv_worker **out_worker, chordal_error *error);
+
+/* Stop a worker: what waits is sent, then bye; a process that does not exit by itself gets SIGTERM after stop_timeout
+ * and SIGKILL after kill_timeout. ENDED is told when it is gone. When the adapter is closed, workers get SIGTERM at
+ * once, and nothing is told any more. */
+CHORDAL_API void chordal_uv_worker_stop(chordal_uv_worker *worker);
+
+/* The number of its process; 0 when none runs. */
+CHORDAL_API int64_t chordal_uv_worker_process(const chordal_uv_worker *worker);
+
+/* In a worker: the link with the host that started this process, once; types of this host are offered over it. Provide
+ * them first. It closes for good when the parent is gone or says bye: exit then. Errors: STATE (no host started this
+ * process, or the link was taken), INVALID, LIMIT, NOMEM. */
+CHORDAL_API int chordal_uv_parent(chordal_uv *adapter, uint32_t link_flags, chordal_id *out_link, chordal_error *error);
 
 #endif
