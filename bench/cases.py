@@ -110,6 +110,12 @@ CASES = {
         C,
     ),
     "1,000 calls parked while down": ("one argument of 4 characters", "the same, until the last result", C),
+    "one commit to 100 WebSockets": (
+        "4 characters appended in a short text",
+        "a change sent to 100 readers over loopback WebSockets in the same process, until the last one has it; ours is "
+        "a commit with acks, frames and watches, `ws` and Socket.IO send bytes alone",
+        ("node",),
+    ),
     "one commit to": (
         "4 characters appended in a short text",
         "a transaction made, committed, encoded and queued for all who follow; readers are not timed",

@@ -21,7 +21,7 @@ import page
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 VENV = WORK / "venv"
-PEERS = "chord yjs automerge loro json1 immer patch call".split()
+PEERS = "chord yjs automerge loro json1 immer patch call crowd".split()
 ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
 
 
@@ -58,6 +58,7 @@ def programs(batches, peers):
         node = ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches)
         yield "node", (*node, "addon")
         yield "wasm", (*node, "wasm")
+    yield "node", ("node", "--expose-gc", BENCH / "crowd.mjs", WORK, batches, "addon")
     for script in ("python", "frames", "kept"):
         yield "python", (sys.executable, BENCH / f"{script}.py", WORK, batches)
     if peers:

@@ -78,12 +78,8 @@ static void open_echo(int port) {
     lws_set_log_level(0, NULL);
     context = lws_create_context(&info);
     if (!context) exit(1);
-    struct lws_client_connect_info wanted = {.context = context,
-                                             .address = "127.0.0.1",
-                                             .port = port,
-                                             .path = "/",
-                                             .host = "127.0.0.1",
-                                             .protocol = "echo"};
+    struct lws_client_connect_info wanted = {
+        .context = context, .address = "127.0.0.1", .port = port, .path = "/", .host = "127.0.0.1", .protocol = "echo"};
     if (!serves && !lws_client_connect_via_info(&wanted)) exit(1);
 }
 
@@ -132,8 +128,8 @@ static void open_host(const char *address) {
         return;
     }
     OK(chordal_uv_connect(adapter, address, CHORDAL_CODEC_BINARY, 0, &link, NULL));
-    OK(chordal_reference_get(host, link, "notes", 5, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)"{\"board\":\"a\"}", 13,
-                             &reference, NULL));
+    OK(chordal_reference_get(host, link, "notes", 5, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)"{\"board\":\"a\"}",
+                             13, &reference, NULL));
 }
 
 /* ---- both ---- */
