@@ -44,6 +44,7 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->outcome_limit = number(o->outcome_limit, 4u << 20);
     out->lost_limit = number(o->lost_limit, 10000);
     out->resolve_timeout = span(o->resolve_timeout, 60000);
+    out->deflate = (uint8_t)o->deflate;
     out->name_high = o->name_high;
     out->name_low = o->name_low;
     out->entropy = o->entropy ? o->entropy : chordal__entropy;
@@ -59,8 +60,9 @@ int chordal__options_read(const chordal_host_options *given, chordal_host_option
         memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
     }
     if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
-        out->window_messages_limit > 65536 || out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT)
-        return chordal__fail(error, CHORDAL_E_INVALID, 0, "a limit is beyond what is possible");
+        out->window_messages_limit > 65536 || out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT ||
+        out->deflate > CHORDAL_DEFLATE_NEVER)
+        return chordal__fail(error, CHORDAL_E_INVALID, 0, "an option is beyond what is possible");
     if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
     fill(out, settings);
     return 0;

@@ -1,14 +1,20 @@
 /* version.c: what this library is made of. The build tells the versions that it links (cmake/dependencies.cmake); the
- * browser's has no SQLite. */
+ * browser's has neither. */
 #include "chordal/version.h"
 #include "host/options.h"
-#include "wire/wire.h"
 
 #ifdef CHORDAL_SQLITE_VERSION
 #include "store/store.h"
 #else
 #define CHORDAL_SQLITE_VERSION ""
 #define chordal__sqlite_fits() true
+#endif
+
+#ifdef CHORDAL_ZLIB_VERSION
+#include "wire/wire.h"
+#else
+#define CHORDAL_ZLIB_VERSION ""
+#define chordal__zlib_fits() true
 #endif
 
 #define DIGITS_OF(number) #number

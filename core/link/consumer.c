@@ -64,7 +64,9 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     consumer->opened = false;
     origin.origin = number;
     origin.numbers[0] = number;
+    consumer->deflated = chordal__link_deflates(link);
     origin.numbers[1] = consumer->encoding;
+    origin.numbers[2] = consumer->deflated ? CHORDAL__ORIGIN_DEFLATED : 0;
     memcpy(origin.ids[0], consumer->session, sizeof origin.ids[0]);
     origin.texts[0].data = (const uint8_t *)consumer->route.data;
     origin.texts[0].len = consumer->route.len;

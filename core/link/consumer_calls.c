@@ -55,8 +55,10 @@ static int send_call(chordal__consumer *consumer, chordal__remote *remote, chord
     int code = chordal__arguments_begin(&reader, &count, NULL);
     chordal__part *parts = code < 0 ? NULL : chordal__allocate_zero(memory, (size_t)count * sizeof *parts);
     if (code < 0 || (count && !parts)) return CHORDAL_E_NOMEM;
-    for (uint64_t i = 0; i < count && code == 0; i++)
+    for (uint64_t i = 0; i < count && code == 0; i++) {
         code = argument_part(consumer, call->arguments, &reader, &parts[i]);
+        if (code == 0 && CHORDAL__DEFLATES && consumer->deflated) chordal__part_deflate(consumer->runtime, &parts[i]);
+    }
     message.numbers[0] = (uint64_t)remote->number;
     message.numbers[1] = (uint64_t)slot;
     message.numbers[2] = member;
@@ -123,6 +125,8 @@ static int take_value(chordal__consumer *consumer, const chordal__part *part, ch
                       chordal_error *error) {
     chordal__runtime *runtime = consumer->runtime;
     if (part->raw) {
+        part = chordal__part_whole(runtime, part, error);
+        if (!part) return error->code;
         *out = chordal__body_new(runtime->memory, part->len);
         if (!*out) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a result");
         if (part->len) memcpy((*out)->data, part->data, part->len);

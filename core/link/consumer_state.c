@@ -116,6 +116,8 @@ static int bind(chordal__remote *remote, chordal__members *members, const chorda
     if (chordal__reference_bind(reference, members) < 0)
         return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the members");
     chordal__tell(reference->runtime, &reference->event); /* its members are told before their frames */
+    content = chordal__part_whole(reference->runtime, content, error);
+    if (!content) return error->code;
     int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
     if (code < 0) return code;
     remote->bound = true;
@@ -161,6 +163,8 @@ static int check_ops(const chordal__reference *reference, const chordal__ops *op
 static int stage(chordal__consumer *consumer, chordal__remote *remote, const chordal__part *part, uint64_t cut,
                  chordal_error *error) {
     chordal__runtime *runtime = consumer->runtime;
+    part = chordal__part_whole(runtime, part, error);
+    if (!part) return error->code;
     void *staged = consumer->staged;
     int code = chordal__grow(runtime->memory, &staged, sizeof *consumer->staged, &consumer->staged_capacity,
                              consumer->staged_len + 1, CHORDAL__HOLDS_LIMIT);

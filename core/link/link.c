@@ -1,6 +1,11 @@
 /* link.c: a link from its opening to its end, over all its transports. */
 #include "link/link.h"
 
+bool chordal__link_deflates(const chordal__link *link) {
+    uint8_t deflate = link->runtime->settings.deflate;
+    return deflate == CHORDAL_DEFLATE_ALWAYS || (!deflate && link->flags & CHORDAL_LINK_DEFLATE);
+}
+
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error) {
     chordal__runtime *runtime = links->runtime;
     chordal__link *link = chordal__allocate_zero(runtime->memory, sizeof *link);

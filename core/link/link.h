@@ -45,6 +45,9 @@ struct chordal__links {
     chordal__list asked;                /* the same */
     uint32_t draining;                  /* links */
     uint64_t turn_messages, turn_bytes; /* of states and outcomes, sent in this turn */
+    uint64_t to_inflate;                /* bytes that the parts of the message that is received may still come to */
+    chordal__part whole;                /* the one that was inflated last, */
+    chordal__buffer inflated;           /* and its bytes */
 };
 void chordal__links_begin_turn(chordal__links *links);
 bool chordal__links_owe_turn(const chordal__links *links); /* something is left for the end of the turn */
@@ -111,6 +114,8 @@ struct chordal__link {
     uint32_t offered_len;
     chordal__list awaited; /* questions that are answered with this link, which is not up */
 };
+/* Whether this side says that it takes deflated parts. */
+bool chordal__link_deflates(const chordal__link *link);
 chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts); /* doubled each time */
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
 void chordal__link_free(chordal__link *link);
@@ -179,8 +184,17 @@ void chordal__revoked_dispose(chordal__links *links);
 int chordal__links_revoke(chordal__links *links, const chordal__authority *authority,
                           chordal__body *reason); /* NOMEM */
 
-/* ---- parts.c: values between packed form and the encoding of a session ---- */
-/* A value part as packed bytes, checked. NULL with *out_code: NOMEM or a data error. */
+/* ---- parts.c: parts deflated and inflated, values between packed form and the encoding of a session ---- */
+/* A body deflated; NULL: that does not pay, or there is no memory, and it goes as it is. */
+CHORDAL_OWN chordal__body *chordal__body_deflate(chordal__runtime *runtime, const uint8_t *data, size_t len);
+/* A part that is sent once: it and its body are replaced, when that pays. */
+void chordal__part_deflate(chordal__runtime *runtime, chordal__part *part);
+/* A part as it was before it was deflated: itself, or borrowed until the next one is inflated, at most to the end of
+ * the message. NULL: NOMEM, TOO_LARGE or a data error, in `error`. */
+const chordal__part *chordal__part_whole(chordal__runtime *runtime, const chordal__part *part, chordal_error *error);
+void chordal__parts_begin(chordal__links *links); /* of a message that was received */
+void chordal__parts_end(chordal__links *links);
+/* A value part as packed bytes, inflated and checked. NOMEM or a data error. */
 int chordal__part_to_packed(chordal__runtime *runtime, uint8_t encoding, const chordal__part *part,
                             chordal__buffer *out, chordal_error *error);
 /* Packed bytes as a part; with binary encoding a slice of `body`, else written into `scratch` and borrowed from there
@@ -199,6 +213,8 @@ typedef struct chordal__logged {
 typedef struct chordal__encoded {
     uint64_t from, to;
     chordal__body *body;
+    chordal__body *deflated; /* NULL: not wanted yet, or it does not pay */
+    bool tried;
 } chordal__encoded;
 #define CHORDAL__STREAM_FOLDS 4
 struct chordal__stream {
@@ -224,8 +240,10 @@ chordal__stream *chordal__stream_of(chordal__object *object); /* made when there
 void chordal__stream_release(chordal__stream *stream);        /* frees it when nothing holds it */
 /* What takes a reader from after `from` to now, encoded once for all; borrowed for the turn. NOMEM, SIZE (over the
  * limit of this host). */
-int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__body **out);
-int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__body **out);
+int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__encoded **out);
+int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__encoded **out);
+/* It as a part, borrowed; deflated once for all that want it so. */
+chordal__part chordal__encoded_part(chordal__stream *stream, chordal__encoded *encoded, bool deflate);
 void chordal__stream_published(chordal__stream *stream); /* all that have room were served */
 void chordal__stream_cool(chordal__stream *stream);      /* drop encoded snapshots */
 void chordal__stream_clear_log(chordal__stream *stream);
@@ -304,6 +322,7 @@ struct chordal__provider {
     chordal__deadline due; /* lost: it lapses; else its full window stalls */
     uint8_t session[16];
     uint8_t encoding;
+    bool deflated; /* its consumer takes and sends parts that are */
     chordal__hold **holds;
     size_t holds_capacity;
     uint64_t holds_top; /* the least number that was never used */
@@ -352,6 +371,9 @@ void chordal__hold_say(chordal__hold *hold); /* why it is dead */
 void chordal__hold_ask(chordal__hold *hold, chordal__type *type, const chordal__buffer *params);
 void chordal__hold_ask_call(const chordal__hold *hold, chordal__invocation *invocation);
 void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason);
+static inline bool chordal__provider_deflates(const chordal__provider *provider) {
+    return CHORDAL__DEFLATES && provider->deflated && provider->runtime->settings.deflate != CHORDAL_DEFLATE_NEVER;
+}
 void chordal__provider_want_flush(chordal__provider *provider);
 bool chordal__provider_has_room(chordal__provider *provider, bool wants); /* wants: it has something to send */
 void chordal__provider_settled(chordal__caller *caller, chordal__invocation *invocation);
@@ -396,6 +418,7 @@ struct chordal__consumer {
     uint8_t session[16];
     uint8_t run[16]; /* the provider's, once known */
     uint8_t encoding;
+    bool deflated;       /* it takes and sends parts that are */
     bool json;           /* its route takes only JSON parts */
     bool opened;         /* the provider said so, over this transport */
     bool known;          /* the session is there, or was when its transport went */

@@ -7,6 +7,7 @@ int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     chordal__list *lists[] = {&links->all,   &links->flush, &links->touched, &links->warm,
                               &links->owing, &links->lost,  &links->failing};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
+    chordal__buffer_init(&links->inflated, runtime->memory, PTRDIFF_MAX);
     chordal__map_init(&links->routes, runtime->memory, runtime->seed);
     chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
     chordal__places_init(links);

@@ -27,6 +27,7 @@ static chordal__provider *new_provider(chordal__link *link, const chordal__messa
     provider->runtime = runtime;
     provider->origin.role = CHORDAL__ROLE_PROVIDER;
     provider->encoding = (uint8_t)message->numbers[1];
+    provider->deflated = message->numbers[2] & CHORDAL__ORIGIN_DEFLATED;
     provider->due.kind = CHORDAL__DUE_PROVIDER;
     memcpy(provider->session, message->ids[0], sizeof provider->session);
     chordal__list *lists[] = {&provider->node, &provider->flush, &provider->dirty, &provider->waiting,
@@ -129,6 +130,7 @@ static int come_back(chordal__provider *provider, chordal__link *link, const cho
     chordal__heap_remove(&runtime->deadlines, &provider->due);
     chordal__list_remove(&provider->node);
     attach(provider, link);
+    provider->deflated = message->numbers[2] & CHORDAL__ORIGIN_DEFLATED;
     runtime->counters.live_lost--;
     runtime->counters.sessions_back++;
     chordal__send_simple(&provider->origin, CHORDAL__BACK, provider->requests);

@@ -4,6 +4,8 @@
 static int add_argument(chordal__runtime *runtime, uint8_t encoding, const chordal__part *part, chordal__buffer *out,
                         chordal_error *error) {
     if (!part->raw) return chordal__part_to_packed(runtime, encoding, part, out, error);
+    part = chordal__part_whole(runtime, part, error);
+    if (!part) return error->code;
     chordal__pack_write_bytes(out, part->data, part->len);
     return 0;
 }
@@ -94,6 +96,7 @@ static int send_value(chordal__provider *provider, chordal__invocation *invocati
     else
         code = chordal__part_of_packed(provider->runtime, provider->encoding, value->data, value->len, value,
                                        &result.parts[0]);
+    if (code == 0 && chordal__provider_deflates(provider)) chordal__part_deflate(provider->runtime, &result.parts[0]);
     if (code == 0) code = chordal__try_send(provider->origin.link, &result, out_bytes);
     chordal__body_unref(result.parts[0].body);
     return code;

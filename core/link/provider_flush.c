@@ -47,16 +47,16 @@ static int gather(chordal__provider *provider, chordal__part *parts, chordal__ho
     size_t count = 0;
     while (!chordal__list_empty(&provider->dirty) && count < STATE_HOLDS) {
         chordal__hold *hold = CHORDAL__ENTRY(provider->dirty.next, chordal__hold, dirty);
-        chordal__body *body;
-        int code = chordal__stream_change(hold->stream, provider->encoding, hold->seen, &body);
-        if (code == CHORDAL_E_SIZE || (code == 0 && body->len + 2 * BESIDE > limit)) {
+        chordal__encoded *change;
+        int code = chordal__stream_change(hold->stream, provider->encoding, hold->seen, &change);
+        if (code == CHORDAL_E_SIZE || (code == 0 && change->body->len + 2 * BESIDE > limit)) {
             fail_too_large(hold);
             continue;
         }
         if (code < 0) return code;
-        size += body->len + BESIDE;
+        size += change->body->len + BESIDE;
         if (count && size > limit) break;
-        parts[count] = (chordal__part){.data = body->data, .len = body->len, .body = body};
+        parts[count] = chordal__encoded_part(hold->stream, change, chordal__provider_deflates(provider));
         holds[count++] = hold;
         chordal__hold_seen(hold);
     }
@@ -120,7 +120,7 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
 
 static void send_bound(chordal__provider *provider, chordal__hold *hold) {
     chordal__message bound = {.kind = CHORDAL__BOUND};
-    chordal__body *content;
+    chordal__encoded *content;
     size_t bytes, told = provider->told_len;
     int code = chordal__stream_snapshot(hold->stream, provider->encoding, &content);
     if (code == CHORDAL_E_SIZE) {
@@ -133,7 +133,7 @@ static void send_bound(chordal__provider *provider, chordal__hold *hold) {
     }
     bound.numbers[0] = hold->number;
     bound.numbers[2] = CHORDAL__BOUND_SNAPSHOT;
-    bound.parts[1] = (chordal__part){.data = content->data, .len = content->len, .body = content};
+    bound.parts[1] = chordal__encoded_part(hold->stream, content, chordal__provider_deflates(provider));
     code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;

@@ -27,6 +27,10 @@ static int out_of_order(const chordal__message *message, chordal_error *error) {
     return chordal__fail(error, CHORDAL_E_ORDER, 0, words);
 }
 
+static int not_asked(chordal_error *error) {
+    return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a deflated part in a session without");
+}
+
 /* The peer says bye: the reason becomes the link's, cut where a character begins. */
 static int receive_bye(chordal__link *link, const chordal__message *message) {
     char words[CHORDAL__REFUSAL_BYTES + 1];
@@ -73,7 +77,8 @@ static int open_origin(chordal__link *link, chordal__message *message, chordal_e
     if (message->numbers[0] != message->origin)
         return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "an origin under another number");
     if (odd != peer_connects) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a number of the other side");
-    if (message->numbers[2]) return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no deflate yet");
+    if (message->numbers[2] & ~(uint64_t)CHORDAL__ORIGIN_DEFLATED)
+        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "an unknown option of a session");
     if (message->numbers[1] != CHORDAL__ENCODING_BINARY && message->numbers[1] != CHORDAL__ENCODING_JSON)
         return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "no such part encoding");
     if (link->codec_kind == CHORDAL_CODEC_TEXT && message->numbers[1] != CHORDAL__ENCODING_JSON)
@@ -116,13 +121,21 @@ static bool belongs(const chordal__consumer *consumer, uint8_t kind) {
 }
 
 static int receive_of_consumer(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
+    bool asked = consumer->deflated || !message->deflated;
     bool tears = message->kind == CHORDAL__STATE || message->kind == CHORDAL__BOUND;
-    int code = belongs(consumer, message->kind) ? to_consumer[message->kind](consumer, message, error)
-                                                : out_of_order(message, error);
+    int code = !belongs(consumer, message->kind) ? out_of_order(message, error)
+               : !asked                          ? not_asked(error)
+                                                 : to_consumer[message->kind](consumer, message, error);
     if (code < 0 && tears) consumer->torn = true;
     if (code >= 0 || code == CHORDAL_E_NOMEM || !consumer->route.len) return code;
     chordal__consumer_fault(consumer);
     return 0;
+}
+
+static int receive_of_provider(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
+    if (!to_provider[message->kind]) return out_of_order(message, error);
+    if (message->deflated && !provider->deflated) return not_asked(error);
+    return to_provider[message->kind](provider, message, error);
 }
 
 static int receive_of_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
@@ -144,8 +157,7 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     case CHORDAL__ROLE_FORWARD:
         return chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message, error);
     case CHORDAL__ROLE_PROVIDER:
-        if (!to_provider[message->kind]) return out_of_order(message, error);
-        return to_provider[message->kind](CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
+        return receive_of_provider(CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
     default:
         return receive_of_consumer(CHORDAL__ENTRY(origin, chordal__consumer, origin), message, error);
     }
@@ -173,7 +185,9 @@ int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data,
     int code = chordal__codec_decode(&link->codec, frame, data, len, &message, error);
     if (code > 0) {
         link->runtime->counters.messages_in++;
+        chordal__parts_begin(link->links);
         code = receive(link, &message, error);
+        chordal__parts_end(link->links);
     }
     if (code < 0) chordal__link_fail(link, code, error->detail);
     return code < 0 ? code : 0;

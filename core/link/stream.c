@@ -9,6 +9,12 @@
 
 /* ---- life ---- */
 
+static void drop_encoded(chordal__encoded *encoded) {
+    chordal__body_unref(encoded->body);
+    chordal__body_unref(encoded->deflated);
+    *encoded = (chordal__encoded){0};
+}
+
 static void on_batch(chordal__observer *observer, uint64_t commit, chordal__ops *ops);
 static void on_state(chordal__observer *observer);
 static const chordal__observer_functions stream_observer = {on_batch, on_state};
@@ -43,7 +49,7 @@ void chordal__stream_release(chordal__stream *stream) {
     chordal__stream_clear_log(stream);
     chordal__release(memory, stream->log, stream->log_capacity * sizeof *stream->log);
     for (int e = 0; e < 2; e++)
-        for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++) chordal__body_unref(stream->changes[e][i].body);
+        for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++) drop_encoded(&stream->changes[e][i]);
     chordal__stream_cool(stream);
     chordal__dictionary_dispose(&stream->dictionary);
     chordal__list_remove(&stream->touched);
@@ -83,6 +89,18 @@ static void on_state(chordal__observer *observer) {
 }
 
 /* ---- encoding ---- */
+
+chordal__part chordal__encoded_part(chordal__stream *stream, chordal__encoded *encoded, bool deflate) {
+    chordal__body *whole = encoded->body, *body = whole;
+    deflate = CHORDAL__DEFLATES && deflate;
+    if (deflate && !encoded->tried) {
+        encoded->deflated = chordal__body_deflate(stream->object->runtime, whole->data, whole->len);
+        encoded->tried = true;
+    }
+    if (deflate && encoded->deflated) body = encoded->deflated;
+    return (chordal__part){
+        .data = body->data, .len = body->len, .whole = whole->len, .deflated = body != whole, .body = body};
+}
 
 /* What was written into the scratch buffer, or why it could not be. */
 static int take_scratch(chordal__runtime *runtime, chordal__body **out) {
@@ -151,28 +169,29 @@ static int encode_fold(chordal__stream *stream, uint8_t encoding, uint64_t from,
     return code;
 }
 
-int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__body **out) {
+int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__encoded **out) {
     chordal__encoded *made = stream->changes[encoding - 1];
     from = chordal__stream_border(stream, from);
     for (int i = 0; i < CHORDAL__STREAM_FOLDS; i++) {
-        *out = made[i].body;
+        *out = &made[i];
         if (made[i].body && made[i].from == from && made[i].to == stream->last) return 0;
     }
     bool only_current = stream->current && from >= stream->before_current;
-    int code =
-        only_current ? encode(stream, encoding, from, stream->current, out) : encode_fold(stream, encoding, from, out);
+    chordal__body *body;
+    int code = only_current ? encode(stream, encoding, from, stream->current, &body)
+                            : encode_fold(stream, encoding, from, &body);
     if (code < 0) return code;
-    chordal__encoded *place = &made[stream->next_change[encoding - 1]++ % CHORDAL__STREAM_FOLDS];
-    chordal__body_unref(place->body);
-    *place = (chordal__encoded){from, stream->last, *out};
+    *out = &made[stream->next_change[encoding - 1]++ % CHORDAL__STREAM_FOLDS];
+    drop_encoded(*out);
+    **out = (chordal__encoded){.from = from, .to = stream->last, .body = body};
     return 0;
 }
 
-int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__body **out) {
+int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__encoded **out) {
     chordal__runtime *runtime = stream->object->runtime;
     chordal__encoded *kept = &stream->snapshots[encoding - 1];
     const chordal__members *members = stream->object->type->members;
-    *out = kept->body;
+    *out = kept;
     if (kept->body && kept->to == stream->last) return 0;
     chordal__member_value *values = chordal__allocate_zero(runtime->memory, members->count * sizeof *values);
     if (members->count && !values) return CHORDAL_E_NOMEM;
@@ -182,18 +201,16 @@ int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal_
     chordal__snapshot_write(&runtime->scratch, encoding, &stream->dictionary, values, members->is_state,
                             members->count);
     chordal__release(runtime->memory, values, members->count * sizeof *values);
-    int code = take_scratch(runtime, out);
+    chordal__body *body;
+    int code = take_scratch(runtime, &body);
     if (code < 0) return code;
     runtime->counters.snapshots_encoded++;
-    chordal__body_unref(kept->body);
-    *kept = (chordal__encoded){0, stream->last, *out};
+    drop_encoded(kept);
+    *kept = (chordal__encoded){.to = stream->last, .body = body};
     if (stream->warm.next == &stream->warm) chordal__list_append(&runtime->links->warm, &stream->warm);
     return 0;
 }
 
 void chordal__stream_cool(chordal__stream *stream) {
-    for (int e = 0; e < 2; e++) {
-        chordal__body_unref(stream->snapshots[e].body);
-        stream->snapshots[e].body = NULL;
-    }
+    for (int e = 0; e < 2; e++) drop_encoded(&stream->snapshots[e]);
 }

@@ -103,6 +103,7 @@ typedef struct chordal__settings {
     uint32_t call_limit, window_messages, window_bytes, window_messages_limit, window_bytes_limit;
     uint32_t turn_messages, turn_bytes, parked_limit, queue_limit, dictionary_limit;
     uint32_t outcome_limit, lost_limit;
+    uint8_t deflate; /* CHORDAL_DEFLATE_… */
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
     chordal_time session_lapse, stall_timeout, resolve_timeout, guard_timeout;
     uint64_t name_high, name_low;

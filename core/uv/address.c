@@ -82,6 +82,10 @@ int chordal__uv_address_read(const char *text, chordal__uv_address *out, chordal
     return invalid(error, 0, "addresses are ws://host:port/path or ipc:/path");
 }
 
+bool chordal__uv_address_far(const chordal__uv_address *address) {
+    return !address->is_ipc && !chordal__uv_loopback_name(address->host, strlen(address->host));
+}
+
 int chordal__uv_address_write(const char *host, uint16_t port, char *out, size_t out_len, chordal_error *error) {
     bool bracketed = strchr(host, ':') != NULL;
     int len = snprintf(out, out_len, bracketed ? "ws://[%s]:%u" : "ws://%s:%u", host, (unsigned)port);

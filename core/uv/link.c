@@ -108,6 +108,7 @@ int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec,
     if (!kept) return chordal__uv_fail(error, UV_ENOMEM, "link");
     *kept = parsed;
     chordal_error why = {0};
+    if (chordal__uv_address_far(&parsed)) link_flags |= CHORDAL_LINK_DEFLATE;
     chordal__uv_link *link = chordal__uv_link_new(adapter, link_flags | CHORDAL_LINK_CONNECT, &why);
     if (error) *error = why;
     if (!link) {

@@ -44,6 +44,7 @@ int chordal_uv_listen(chordal_uv *adapter, const char *address, const chordal_uv
     server->references = 1;
     chordal__list_init(&server->node);
     code = take_options(server, options, error);
+    if (chordal__uv_address_far(&parsed)) server->link_flags |= CHORDAL_LINK_DEFLATE;
     if (!code) code = listen_at(server, &parsed, address, out_address, out_address_len, error);
     if (code)
         chordal__uv_server_unref(server);

@@ -33,6 +33,8 @@ typedef struct chordal__uv_address {
     char path[1024]; /* ws: "/…"; ipc: the file */
 } chordal__uv_address;
 int chordal__uv_address_read(const char *text, chordal__uv_address *out, chordal_error *error);
+/* Whether the way there is longer than within the machine: large parts go deflated. */
+bool chordal__uv_address_far(const chordal__uv_address *address);
 /* "ws://host:port", with brackets where they belong. INVALID when it does not fit. */
 int chordal__uv_address_write(const char *host, uint16_t port, char *out, size_t out_len, chordal_error *error);
 /* The code for an error of libuv or of the system. */

@@ -97,7 +97,7 @@ static bool fits_numbers(const chordal__message *message, const char *fields) {
     return message->origin < CHORDAL__NUMBER_END;
 }
 
-/* Whether a message may be encoded at all, and what its parts weigh. */
+/* Whether a message may be encoded at all, and what its parts come to at its receiver. */
 static int check_message(const chordal__message *message, uint64_t *out_bytes) {
     const chordal__message_row *row = chordal__message_row_of(message->kind);
     if (!row || !fits_numbers(message, row->fields) || !chordal__message_allows_flags(message->kind, message->flags) ||
@@ -110,10 +110,10 @@ static int check_message(const chordal__message *message, uint64_t *out_bytes) {
     *out_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         const chordal__part *part = &parts[i];
-        if (part->deflated) return CHORDAL_E_UNSUPPORTED;
+        if (part->deflated && !chordal__message_allows_deflated(message->kind)) return CHORDAL_E_INVALID;
         if (part->raw && !chordal__message_allows_raw(message->kind)) return CHORDAL_E_INVALID;
         if (chordal__part_absent(part) && !chordal__message_allows_absent(message->kind)) return CHORDAL_E_INVALID;
-        *out_bytes += part->len;
+        *out_bytes += part->whole ? part->whole : part->len;
     }
     return 0;
 }
@@ -130,13 +130,13 @@ static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_ki
     return 0;
 }
 
-/* The binary frames of a text message's raw parts. */
+/* The binary frames of a text message's parts that are no JSON. */
 static int append_raws(chordal__codec *codec, const chordal__message *message, chordal__list *queue) {
     size_t count = 0;
     const chordal__part *parts = chordal__message_parts(message, &count);
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++) {
-        if (!parts[i].raw) continue;
+        if (!chordal__part_apart(&parts[i])) continue;
         clear_encoding(codec);
         code = chordal__codec_put_part(codec, &parts[i]);
         if (code == 0) code = append_frame(codec, CHORDAL_FRAME_BINARY, message->kind, queue);
@@ -219,8 +219,6 @@ static const char *detail_of(int code) {
         return "a part is nested too deep";
     case CHORDAL_E_TOO_LARGE:
         return "the message is over the limit";
-    case CHORDAL_E_UNSUPPORTED:
-        return "a deflated part";
     case CHORDAL_E_ORDER:
         return "a frame of the wrong kind";
     default:
@@ -241,7 +239,7 @@ static int read_whole(chordal__codec *codec, const uint8_t *data, size_t len, ch
     return code != 0 ? fail(error, code, chordal__reader_position(&in)) : 0;
 }
 
-/* Give the raw parts their bytes. */
+/* Give the parts that came in frames of their own their bytes. */
 static void place_raws(chordal__codec *codec, const uint8_t *last, chordal__message *out) {
     chordal__part *parts = out->list ? out->list : out->parts;
     for (size_t i = 0; i < codec->raws_len; i++) {

@@ -22,14 +22,19 @@ bool chordal__message_allows_origin(uint8_t kind, uint64_t origin);
 bool chordal__message_of_link(uint8_t kind);       /* about the link itself: it has origin 0, which is never named */
 bool chordal__message_allows_absent(uint8_t kind); /* parts */
 bool chordal__message_allows_raw(uint8_t kind);
+bool chordal__message_allows_deflated(uint8_t kind); /* all that may be raw, and more */
 /* All parts of a message in order. */
 const chordal__part *chordal__message_parts(const chordal__message *message, size_t *out_count);
 
 static inline bool chordal__part_absent(const chordal__part *part) {
-    return !part->len && !part->raw;
+    return !part->len && !part->raw && !part->deflated;
 }
 static inline uint32_t chordal__part_bits(const chordal__part *part) {
     return (uint32_t)part->deflated * 2 + (uint32_t)part->raw;
+}
+/* Whether a text message has it in a frame of its own. */
+static inline bool chordal__part_apart(const chordal__part *part) {
+    return part->raw || part->deflated;
 }
 
 /* ---- frame.c ---- */
@@ -47,8 +52,8 @@ int chordal__codec_room(chordal__codec *codec, size_t need, bool holds);
 /* Write the message's first frame to scratch and insertions. */
 int chordal__binary_write(chordal__codec *codec, const chordal__message *message);
 int chordal__text_write(chordal__codec *codec, const chordal__message *message);
-/* Read the fields of one frame; a failure leaves its position in the reader. In text, parts that are raw have their
- * length and no data yet. */
+/* Read the fields of one frame; a failure leaves its position in the reader. In text, parts in frames of their own have
+ * their length and no data yet. */
 int chordal__binary_read(chordal__codec *codec, chordal__reader *in, chordal__message *out);
 int chordal__text_read(chordal__codec *codec, chordal__reader *in, chordal__message *out);
 

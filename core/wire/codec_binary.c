@@ -98,16 +98,18 @@ static void read_text(chordal__reader *in, const uint8_t **out, size_t *out_len)
     if (!chordal__utf_valid(*out, *out_len, &fault)) fail_at(in, CHORDAL_E_MALFORMED, *out + fault);
 }
 
-static void read_part(chordal__reader *in, uint8_t kind, chordal__part *out) {
+static void read_part(chordal__reader *in, chordal__message *message, chordal__part *out) {
+    uint8_t kind = message->kind;
     const uint8_t *start = in->at;
     uint64_t head = chordal__read_varint(in);
     settle(in, start);
     *out = (chordal__part){.raw = head & 1, .deflated = head & 2, .unchecked = true};
-    if (out->deflated) fail_at(in, CHORDAL_E_UNSUPPORTED, start);
+    if (out->deflated && !chordal__message_allows_deflated(kind)) fail_at(in, CHORDAL_E_MALFORMED, start);
     if (out->raw && !chordal__message_allows_raw(kind)) fail_at(in, CHORDAL_E_MALFORMED, start);
     if (!head && !chordal__message_allows_absent(kind)) fail_at(in, CHORDAL_E_MALFORMED, start);
     out->data = read_bytes(in, head >> 2);
     if (out->data) out->len = (size_t)(head >> 2);
+    message->deflated |= out->deflated;
 }
 
 static void read_list(chordal__codec *codec, chordal__reader *in, chordal__message *out, bool holds) {
@@ -116,7 +118,7 @@ static void read_list(chordal__codec *codec, chordal__reader *in, chordal__messa
         int code = chordal__codec_room(codec, count + 1, holds);
         if (code != 0) fail_at(in, code, in->at);
         if (code == 0 && holds) codec->holds[count] = read_number(in);
-        if (code == 0) read_part(in, out->kind, &codec->list[count]);
+        if (code == 0) read_part(in, out, &codec->list[count]);
         count++;
     }
     out->list = codec->list;
@@ -138,7 +140,7 @@ static void read_fields(chordal__codec *codec, chordal__reader *in, chordal__mes
             read_text(in, &out->texts[text].data, &out->texts[text].len), text++;
             break;
         case 'P':
-            read_part(in, out->kind, &out->parts[part++]);
+            read_part(in, out, &out->parts[part++]);
             break;
         default:
             read_list(codec, in, out, *field == 'S');

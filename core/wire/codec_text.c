@@ -34,7 +34,7 @@ static bool is_one_value(const chordal__codec *codec, const chordal__part *part)
 
 static int write_part(chordal__codec *codec, const chordal__part *part) {
     chordal__buffer_byte(&codec->scratch, ',');
-    if (part->raw) {
+    if (chordal__part_apart(part)) {
         chordal__buffer_byte(&codec->scratch, '0');
         return 0;
     }
@@ -60,13 +60,13 @@ static int write_list(chordal__codec *codec, const chordal__message *message, bo
     return code;
 }
 
-/* The announcement of raw parts: index, length and bits of each. */
+/* The announcement of parts in frames of their own: index, length and bits of each. */
 static void write_raws(chordal__buffer *out, const chordal__message *message) {
     size_t count = 0;
     const chordal__part *parts = chordal__message_parts(message, &count);
     char opener = '[';
     for (size_t i = 0; i < count; i++) {
-        if (!parts[i].raw) continue;
+        if (!chordal__part_apart(&parts[i])) continue;
         chordal__buffer_byte(out, (uint8_t)opener);
         chordal__buffer_decimal(out, i);
         write_number(out, parts[i].len);
@@ -80,7 +80,7 @@ static bool has_raws(const chordal__message *message) {
     size_t count = 0;
     const chordal__part *parts = chordal__message_parts(message, &count);
     for (size_t i = 0; i < count; i++) {
-        if (parts[i].raw) return true;
+        if (chordal__part_apart(&parts[i])) return true;
     }
     return false;
 }
@@ -193,7 +193,7 @@ static void read_word(text_reader *reader, bool named) {
     bool allowed = out->unknown ? is_word(word, len)
                                 : chordal__message_allows_flags(out->kind, out->flags) &&
                                       chordal__message_allows_origin(out->kind, out->origin) &&
-                                      (!reader->raws || chordal__message_allows_raw(out->kind));
+                                      (!reader->raws || chordal__message_allows_deflated(out->kind));
     if (!allowed) malformed(reader->in, start);
 }
 
@@ -213,6 +213,10 @@ static void add_raw(text_reader *reader, const uint8_t *start, const chordal__ra
     codec->raws_len++;
 }
 
+static bool may_be(const chordal__message *message, uint64_t bits) {
+    return bits >= 1 && bits <= 3 && (bits == 2 || message->unknown || chordal__message_allows_raw(message->kind));
+}
+
 /* Announced parts: index, length and bits of each. What is announced counts against the limit now. A message is read
  * again when its last frame has come. */
 static void read_raws(text_reader *reader) {
@@ -229,8 +233,8 @@ static void read_raws(text_reader *reader) {
         raw.len = chordal__token_number(in);
         chordal__token_expect(in, ',');
         uint64_t bits = chordal__token_number(in);
-        if (bits == 2 || bits == 3) chordal__token_fail(in, CHORDAL_E_UNSUPPORTED, start);
-        if (bits != 1) malformed(in, start);
+        if (!may_be(reader->out, bits)) malformed(in, start);
+        raw.bits = (uint8_t)bits;
         if (raw.len > left) chordal__token_fail(in, CHORDAL_E_TOO_LARGE, start);
         left -= raw.len;
         if (!in->failed) add_raw(reader, start, &raw);
@@ -282,12 +286,15 @@ static bool is_announced(const text_reader *reader) {
     return reader->raw_at < reader->codec->raws_len && reader->codec->raws[reader->raw_at].index == reader->part;
 }
 
-/* The place of a raw part holds 0. */
+/* The place of a part in a frame of its own holds 0. */
 static void read_place(text_reader *reader, chordal__part *out) {
     const uint8_t *start = reader->in->at;
     if (chordal__token_peek(reader->in) != '0' || chordal__token_number(reader->in)) malformed(reader->in, start);
-    out->raw = true;
-    out->len = (size_t)reader->codec->raws[reader->raw_at++].len;
+    const chordal__raw *raw = &reader->codec->raws[reader->raw_at++];
+    out->raw = raw->bits & 1;
+    out->deflated = raw->bits & 2;
+    out->len = (size_t)raw->len;
+    reader->out->deflated |= out->deflated;
 }
 
 static void read_part(text_reader *reader, chordal__part *out) {

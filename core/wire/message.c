@@ -8,6 +8,7 @@ static const chordal__message_row rows[CHORDAL__MESSAGE_END] = {CHORDAL__MESSAGE
 static const uint32_t of_link = SET(HELLO) | SET(WELCOME) | SET(PING) | SET(PONG) | SET(BYE) | SET(OFFER);
 static const uint32_t with_absent = SET(HELLO) | SET(WELCOME) | SET(ORIGIN) | SET(BOUND);
 static const uint32_t with_raw = SET(CALL) | SET(RESULT);
+static const uint32_t with_deflated = SET(BOUND) | SET(STATE) | SET(CALL) | SET(RESULT);
 static const uint32_t with_flags = SET(STATE);
 
 static bool is_in(uint32_t set, uint8_t kind) {
@@ -49,6 +50,10 @@ bool chordal__message_allows_absent(uint8_t kind) {
 
 bool chordal__message_allows_raw(uint8_t kind) {
     return is_in(with_raw, kind);
+}
+
+bool chordal__message_allows_deflated(uint8_t kind) {
+    return is_in(with_deflated, kind);
 }
 
 const chordal__part *chordal__message_parts(const chordal__message *message, size_t *out_count) {

@@ -48,13 +48,16 @@ enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
 #define CHORDAL__ENCODING_BINARY 1
 #define CHORDAL__ENCODING_JSON 2
 
+#define CHORDAL__ORIGIN_DEFLATED 1 /* an option of ORIGIN: takes deflated parts */
+
 /* A payload. `body` keeps the bytes alive; NULL while they are borrowed from the frame that was fed. A part that is not
- * raw and has length 0 is absent. */
+ * raw or deflated and has length 0 is absent. */
 typedef struct chordal__part {
     const uint8_t *data;
     size_t len;
+    size_t whole;   /* its bytes before it was deflated, where that is known; else 0 */
     bool raw;       /* bytes, not a value; only in CALL and RESULT */
-    bool deflated;  /* reserved: refused with UNSUPPORTED until compression exists */
+    bool deflated;  /* only in BOUND, STATE, CALL and RESULT */
     bool unchecked; /* came over a binary link: a text codec writes it only when it is one JSON value */
     chordal__body *body;
 } chordal__part;
@@ -63,6 +66,7 @@ typedef struct chordal__part {
 typedef struct chordal__message {
     uint8_t kind, flags;
     bool unknown;                          /* a kind of a newer version (0 in text): to be skipped or refused */
+    bool deflated;                         /* one of the parts is; of a message that was decoded */
     uint64_t origin;                       /* always resolved, see codec.current */
     uint64_t numbers[CHORDAL__FIELDS_MAX]; /* N fields in order */
     uint8_t ids[2][16];                    /* I fields in order */
@@ -82,8 +86,8 @@ typedef struct chordal__frame_piece {
     size_t offset, len;
 } chordal__frame_piece;
 
-/* One encoded message: a header of its own and shared bodies. A text message with raw parts is followed by their binary
- * frames. */
+/* One encoded message: a header of its own and shared bodies. A text message with raw or deflated parts is followed by
+ * their binary frames. */
 typedef struct chordal__frame {
     chordal__list node; /* in a link's queue */
     chordal__memory *memory;
@@ -109,9 +113,10 @@ typedef struct chordal__insertion {
     const chordal__part *part;
 } chordal__insertion;
 
-/* A raw part that a text message announced. */
+/* A raw or deflated part that a text message announced. */
 typedef struct chordal__raw {
     uint64_t index, len;
+    uint8_t bits;        /* 1 raw, 2 deflated */
     chordal__body *body; /* what came, but for the last one, which is borrowed */
 } chordal__raw;
 
@@ -142,18 +147,18 @@ int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t 
 void chordal__codec_dispose(chordal__codec *codec);
 
 /* Encode a message into frames, appended to `queue` in order. Parts with a body are referenced when longer than
- * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over send_limit or LIST_LIMIT),
- * UNSUPPORTED (a deflated part), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does
- * not fit the table): nothing was appended and the current origin stays. */
+ * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over send_limit or LIST_LIMIT, also
+ * once it is inflated), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does not fit the
+ * table): nothing was appended and the current origin stays. */
 #define CHORDAL__INLINE 256
 int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue);
 
 /* Decode one transport frame. Returns 1 with a message (its parts borrow from `data` or from the codec until the next
- * decode), 0 when the message is not complete yet (raw frames of a text message are still to come), or, with a position
- * in this frame, MALFORMED, TOO_LARGE, DEPTH (a part of a text message, nested over the limit), UNSUPPORTED (a deflated
- * part), ORDER (a frame of the wrong kind: binary and not announced, or text where binary is due); or NOMEM. The codec
- * is not used again after a failure. Bytes are never copied, but for those raw parts of a text message that are not its
- * last. */
+ * decode), 0 when the message is not complete yet (binary frames of a text message are still to come), or, with a
+ * position in this frame, MALFORMED, TOO_LARGE, DEPTH (a part of a text message, nested over the limit), ORDER (a frame
+ * of the wrong kind: binary and not announced, or text where binary is due); or NOMEM. The codec is not used again
+ * after a failure. Bytes are never copied, but for those frames of a text message that are not its last. Nothing is
+ * inflated. */
 int chordal__codec_decode(chordal__codec *codec, uint32_t frame, const uint8_t *data, size_t len, chordal__message *out,
                           chordal_error *error);
 
@@ -199,8 +204,31 @@ int chordal__snapshot_repack(chordal__memory *memory, uint8_t encoding, const ui
                              chordal__dictionary *dictionary, uint64_t cut, chordal__buffer *out, size_t *offsets,
                              const bool *is_state, size_t members, const chordal__limits *limits, chordal_error *error);
 
-/* ---- zlib.c ---- */
+/* ---- inflate.c: parts that came deflated, raw (RFC 1951) ---- */
 
+#define CHORDAL__INFLATE_RATIO 1024 /* of inflated bytes to those that came, at most */
+
+/* Inflate into an empty buffer, never further than to `limit` bytes and to the ratio. Codes: SYNTAX (no deflated data;
+ * position 0), TRUNCATED (at the end), TRAILING (the first byte behind them), TOO_LARGE (position 0); NOMEM. */
+int chordal__inflate(const uint8_t *data, size_t len, uint64_t limit, chordal__buffer *out, chordal_error *error);
+/* Room for a byte more. False: no memory. */
+bool chordal__inflate_room(chordal__buffer *out, size_t most);
+
+/* ---- deflate.c: by zlib; the browser's build only inflates, by wasm/inflate.c ---- */
+
+#define CHORDAL__DEFLATE_OVER 16384 /* bytes that a part has more than, to be deflated */
+
+#ifdef CHORDAL__ONLY_INFLATES
+enum { CHORDAL__DEFLATES = 0 };
+#else
+enum { CHORDAL__DEFLATES = 1 };
+#endif
+
+/* Deflate into an empty buffer. False: it does not pay (it does not shrink by a sixteenth, or beyond the ratio), or
+ * there is no memory for it; the part goes as it is. */
+bool chordal__deflate(const uint8_t *data, size_t len, chordal__buffer *out);
+/* The work of chordal__inflate, to at most `most` bytes; `left` bytes were not taken. */
+int chordal__inflate_some(const uint8_t *data, size_t len, size_t most, chordal__buffer *out, size_t *out_left);
 /* Whether the zlib that is linked is of the major version compiled against. */
 bool chordal__zlib_fits(void);
 

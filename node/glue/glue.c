@@ -48,6 +48,7 @@ static const option_field host_options_fields[] = {
     {"turn_messages", offsetof(chordal_host_options, turn_messages), OPTION_U32},
     {"turn_bytes", offsetof(chordal_host_options, turn_bytes), OPTION_U32},
     {"guard_timeout", offsetof(chordal_host_options, guard_timeout), OPTION_TIME},
+    {"deflate", offsetof(chordal_host_options, deflate), OPTION_U32},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -78,7 +79,9 @@ static napi_value give_counters(frame *call, const chordal_counters *from) {
         !give_field(call, object, "windows_full", give_u64(call, from->windows_full)) ||
         !give_field(call, object, "reconnects", give_u64(call, from->reconnects)) ||
         !give_field(call, object, "sessions_back", give_u64(call, from->sessions_back)) ||
-        !give_field(call, object, "questions", give_u64(call, from->questions)))
+        !give_field(call, object, "questions", give_u64(call, from->questions)) ||
+        !give_field(call, object, "deflates", give_u64(call, from->deflates)) ||
+        !give_field(call, object, "inflates", give_u64(call, from->inflates)))
         return NULL;
     return object;
 }

@@ -54,7 +54,11 @@ export interface Counters {
   reconnects: bigint;
   /** sessions that came back after a drop, at the provider */
   sessions_back: bigint;
+  /** asked of the program: where an object is */
   questions: bigint;
+  /** bodies that were tried: once each, however many are sent them */
+  deflates: bigint;
+  inflates: bigint;
 }
 
 export interface HostOptions {
@@ -114,6 +118,8 @@ export interface HostOptions {
   turn_bytes?: number | undefined;
   /** the answer to a GUARD event; default 10000 ms; CHORDAL_NEVER: none */
   guard_timeout?: number | undefined;
+  /** CHORDAL_DEFLATE_…: whether parts over 16 KiB are deflated where that pays */
+  deflate?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -276,8 +282,7 @@ export interface Flat {
   link_offers(host: HostHandle, link: number, type: string): number;
   /**
    * Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
-   * Errors: INVALID (also AUTHENTICATE on a connecting link, and both of the last flags in a build for tabs), LIMIT,
-   * NOMEM.
+   * Errors: INVALID (also AUTHENTICATE on a connecting link, and that and TRUSTED in a build for tabs), LIMIT, NOMEM.
    */
   link_open(host: HostHandle, flags: number): number;
   /**

@@ -31,6 +31,7 @@ import {
     EVENT_TICKET,
     FORMAT_PACKED,
     LINK_CONNECT,
+    LINK_DEFLATE,
     LINK_NO_SERVE,
     LINK_OFFER,
     LINK_ROUTE_OFFERS,
@@ -112,6 +113,13 @@ const forgottenHosts = new FinalizationRegistry<Core>((core) => core.close());
 
 function linkFlags({ offer, routeOffers, serve }: LinkOptions): number {
     return (offer ? LINK_OFFER : 0) | (routeOffers ? LINK_ROUTE_OFFERS : 0) | (serve === false ? LINK_NO_SERVE : 0);
+}
+
+// Over the machine's own addresses deflating takes longer than sending.
+const NEAR = /^(ipc:|wss?:\/\/(localhost|127\.[\d.]+|\[::1\])([:/]|$))/i;
+
+function wayFlag(url: string): number {
+    return NEAR.test(url) ? 0 : LINK_DEFLATE;
 }
 
 function printError(error: unknown, where: string): void {
@@ -399,7 +407,7 @@ export class Host implements Disposable, AsyncDisposable {
         if (codec === undefined) throw new ChordalError(E_INVALID, 0, `${options.codec} is no codec: binary or text`);
         const link = new Link(this, String(url), platform().dial(String(url), codec));
         this.whenOpen(
-            () => this.openLink(link, LINK_CONNECT | linkFlags(options)),
+            () => this.openLink(link, LINK_CONNECT | linkFlags(options) | wayFlag(String(url))),
             (error) => link.abandon(error as ChordalError),
         );
         return link;
@@ -437,7 +445,7 @@ export class Host implements Disposable, AsyncDisposable {
     private acceptor(url: string, options: LinkOptions, accepted: Set<Link>): Accept {
         return (dial, codec) => {
             const link = new Link(this, url, undefined);
-            this.openLink(link, linkFlags(options));
+            this.openLink(link, linkFlags(options) | wayFlag(url));
             for (const old of accepted) if (old.state === "closed") accepted.delete(old);
             accepted.add(link);
             link.accepted(dial, codec);

@@ -8,8 +8,14 @@ export const ABI = 1;
 export const ALL_MEMBERS = 4294967295;
 /** WebSocket subprotocol "chordal.1.bin", binary frames */
 export const CODEC_BINARY = 1;
-/** WebSocket subprotocol "chordal.1.json", text frames, binary frames for raw bytes */
+/** WebSocket subprotocol "chordal.1.json", text frames, binary frames for bytes */
 export const CODEC_TEXT = 2;
+/** over all links */
+export const DEFLATE_ALWAYS = 1;
+/** what this host asks for, and its arguments: over links that say CHORDAL_LINK_DEFLATE */
+export const DEFLATE_BY_LINK = 0;
+/** over none, and nothing that it provides, to nobody */
+export const DEFLATE_NEVER = 2;
 /** How a value is written in a byte buffer. JSON: RFC 8259 text in UTF-8; a lone surrogate is written as its three-byte form or \uXXXX escape. PACKED: the binary value encoding of docs/protocol.md (a subset of MessagePack). */
 export const FORMAT_JSON = 1;
 export const FORMAT_PACKED = 2;
@@ -43,6 +49,8 @@ export const LINK_AUTHENTICATE = 16;
 export const LINK_CLOSED = 5;
 /** this side asks; else it accepts */
 export const LINK_CONNECT = 1;
+/** its way is slower than deflating: large parts may come, and go, deflated */
+export const LINK_DEFLATE = 64;
 /** a transport is wanted now (connecting links only) */
 export const LINK_DIAL = 1;
 /** admit no sessions of the peer: it may only provide */

@@ -9,6 +9,9 @@ ABI = 1
 ALL_MEMBERS = 4294967295
 CODEC_BINARY = 1
 CODEC_TEXT = 2
+DEFLATE_ALWAYS = 1
+DEFLATE_BY_LINK = 0
+DEFLATE_NEVER = 2
 FORMAT_JSON = 1
 FORMAT_PACKED = 2
 FRAME_BINARY = 1
@@ -30,6 +33,7 @@ KIND_UNSIGNED = 4
 LINK_AUTHENTICATE = 16
 LINK_CLOSED = 5
 LINK_CONNECT = 1
+LINK_DEFLATE = 64
 LINK_DIAL = 1
 LINK_NO_SERVE = 8
 LINK_OFFER = 4
@@ -231,7 +235,9 @@ COUNTERS: Tuple[str, ...] = (
     "windows_full",  # times a session had to wait for its reader
     "reconnects",
     "sessions_back",  # sessions that came back after a drop, at the provider
-    "questions",
+    "questions",  # asked of the program: where an object is
+    "deflates",  # bodies that were tried: once each, however many are sent them
+    "inflates",
 )
 
 # Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -22,6 +23,15 @@ def flags(offer: bool, route_offers: bool, serve: bool) -> int:
         | (_records.LINK_ROUTE_OFFERS if route_offers else 0)
         | (0 if serve else _records.LINK_NO_SERVE)
     )
+
+
+def way(url: str) -> int:
+    """The flag of a way on which large parts go deflated: not to the machine itself, where that takes longer."""
+    if not _is_web(url):
+        return 0
+    name = urlsplit(url).hostname or ""
+    near = name in ("localhost", "::1") or re.fullmatch(r"127\.[\d.]+", name)
+    return 0 if near else _records.LINK_DEFLATE
 
 
 def dialler(host: Host, url: str, codec: str, options: dict[str, Any]) -> Dial:

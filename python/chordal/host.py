@@ -221,7 +221,7 @@ class Host:
         Raises ChordalError INVALID."""
         from . import edge
 
-        flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve)
+        flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve) | edge.way(url)
         dial = edge.dialler(self, url, codec, options)
         link = Link(self, self._core.link_open(flags), url, dial)
         self._links[link._id] = link
@@ -244,7 +244,7 @@ class Host:
         from . import edge
 
         self._core.enter()
-        server = await edge.listen(self, url, origins, edge.flags(offer, route_offers, serve), options)
+        server = await edge.listen(self, url, origins, edge.flags(offer, route_offers, serve) | edge.way(url), options)
         self._servers.add(server)
         return server
 

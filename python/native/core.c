@@ -53,7 +53,7 @@ static const struct option {
     OPTION(memory_limit),     OPTION(depth_limit),     OPTION(message_limit),     OPTION(call_limit),
     OPTION(window_messages),  OPTION(window_bytes),    OPTION(parked_limit),      OPTION(queue_limit),
     OPTION(dictionary_limit), OPTION(compute_timeout), OPTION(handshake_timeout), OPTION(ping_interval),
-    OPTION(ping_timeout),     OPTION(backoff_first),   OPTION(backoff_limit),
+    OPTION(ping_timeout),     OPTION(backoff_first),   OPTION(backoff_limit),     OPTION(deflate),
 };
 
 static bool set_option(chordal_host_options *out, PyObject *name, PyObject *value) {

@@ -6,6 +6,7 @@ static void same_parts(const chordal__message *a, const chordal__message *b) {
     for (size_t i = 0; i < a->list_len && i < b->list_len; i++) {
         CHECK_BYTES(a->list[i].data, a->list[i].len, b->list[i].data, b->list[i].len);
         CHECK_INT(a->list[i].raw, b->list[i].raw);
+        CHECK_INT(a->list[i].deflated, b->list[i].deflated);
         if (a->holds && b->holds) CHECK(a->holds[i] == b->holds[i]);
     }
     for (int i = 0; i < 2; i++) CHECK_BYTES(a->parts[i].data, a->parts[i].len, b->parts[i].data, b->parts[i].len);

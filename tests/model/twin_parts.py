@@ -119,10 +119,12 @@ WORDS = {number: (word, letters) for word, (number, letters) in p.MESSAGES.items
 OF_LINK = ("hello", "welcome", "ping", "pong", "bye", "offer")
 WITH_ABSENT = ("hello", "welcome", "origin", "bound")
 WITH_RAW = ("c", "r")
+WITH_DEFLATED = ("bound", "s", "c", "r")
+NAMES = {bits: name for name, bits in p.BITS.items()}
 
 
 class Message(Bytes):
-    """A binary frame. All faults are `malformed`, but for a compressed part."""
+    """A binary frame. All faults are `malformed`."""
 
     def __init__(self, data, current):
         super().__init__(data, 0)
@@ -134,12 +136,11 @@ class Message(Bytes):
 
     def part(self, word):
         start, head = self.at, self.varint()
-        if head & 2:
-            raise Fault("unsupported", start)
+        self.require(not head & 2 or word in WITH_DEFLATED, start)
         self.require(not head & 1 or word in WITH_RAW, start)
         self.require(head or word in WITH_ABSENT, start)
         data = self.take(head >> 2)
-        return None if not head else {"raw" if head & 1 else "packed": data.hex()}
+        return None if not head else {NAMES[head & 3]: data.hex()}
 
     def field(self, letter, word):
         if letter == "N":
@@ -177,5 +178,4 @@ def message(data, current):
     try:
         return Message(data, current).whole()
     except Fault as fault:
-        code = fault.code if fault.code == "unsupported" else "malformed"
-        raise Fault(code, fault.position) from None
+        raise Fault("malformed", fault.position) from None

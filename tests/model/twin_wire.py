@@ -194,6 +194,9 @@ def any_part_of(r, word, packed):
         return None
     if word in twin_parts.WITH_RAW and r.random() < 0.3:
         return {"raw": r.randbytes(r.choice([0, 1, 5, 300])).hex()}
+    if word in twin_parts.WITH_DEFLATED and r.random() < 0.2:
+        bytes_too = word in twin_parts.WITH_RAW and r.random() < 0.5
+        return {"deflated_raw" if bytes_too else "deflated": r.randbytes(r.choice([0, 1, 5, 300])).hex()}
     if packed:
         return {"packed": p.pack(value(r, 2)).hex()}
     part = any_json(r)
@@ -215,17 +218,24 @@ def any_field(r, letter, word, packed):
     return [[r.choice(BORDERS), any_part_of(r, word, packed)] for _ in range(count)]
 
 
-def few_raws(fields):
+def few_frames(fields):
     """The driver takes a text frame and seven more."""
-    parts = [part for field in fields if isinstance(field, list) for part in field]
-    return sum(isinstance(part, dict) and "raw" in part for part in parts) <= 6
+    return sum(p.part_data(part)[1] > 0 for part in parts_of(fields)) <= 6
+
+
+def parts_of(fields):
+    for field in fields:
+        if isinstance(field, dict):
+            yield field
+        elif isinstance(field, list):
+            yield from parts_of(field)
 
 
 def any_message(r, packed):
     while True:
         word = r.choice(list(p.MESSAGES))
         fields = [any_field(r, letter, word, packed) for letter in p.MESSAGES[word][1]]
-        if few_raws(fields):
+        if few_frames(fields):
             break
     flags = [flag for flag in ("more", "durable") if word == "s" and r.random() < 0.3]
     origin = 0 if word in twin_parts.OF_LINK else r.choice(BORDERS[1:])
@@ -253,6 +263,7 @@ def message_case(r):
 
 TOKENS = [b'"', b"[", b"]", b",", b'"s"', b'"c"', b'"r#"', b'"s+"', b'"zzz"', b"0", b"1", b"null"]
 TOKENS += [b"-0", b"1.0", b"01", b"{}", b"9007199254740992", b" ", b"\xff", b"[0,1,1]", b"[]", b"\\"]
+TOKENS += [b"[0,1,2]", b"[0,3,3]"]
 HEADS = SCRAPS[1] + [bytes([kind | flag]) for kind in (0, 5, 15, 17, 22, 25, 26, 31) for flag in (0, 32, 64, 128)]
 
 

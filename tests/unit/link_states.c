@@ -131,11 +131,11 @@ static int say_other_origin(raw_peer *p) {
     m.numbers[1] = p->encoding;
     return peer_say(p, &m);
 }
-static int say_deflated_origin(raw_peer *p) {
+static int say_optional_origin(raw_peer *p) {
     chordal__message m = peer_message(p, CHORDAL__ORIGIN, 3);
     m.numbers[0] = 3;
     m.numbers[1] = p->encoding;
-    m.numbers[2] = 1;
+    m.numbers[2] = 2;
     return peer_say(p, &m);
 }
 static int say_long_text(raw_peer *p) {
@@ -435,7 +435,7 @@ FAULT(an_ack_of_too_much, ORDER, false, say_number(p, CHORDAL__ACK, 1, 2))
 FAULT(a_change_of_an_unknown_hold, ORDER, true, say_title(p, 1, 7, 'x', 0))
 FAULT(a_double_hold, ORDER, false, (say_hold(p, 1, 1, "notes"), say_hold(p, 1, 1, "notes")))
 FAULT(an_origin_under_another_number, MALFORMED, false, say_other_origin(p))
-FAULT(deflate_is_refused, UNSUPPORTED, false, say_deflated_origin(p))
+FAULT(an_unknown_option_of_a_session, UNSUPPORTED, false, say_optional_origin(p))
 FAULT(no_such_part_encoding, MALFORMED, false, say_encoded_origin(p, 3, ""))
 FAULT(no_such_part_encoding_behind, MALFORMED, false, say_encoded_origin(p, 3, "0123"))
 FAULT(a_long_text, TOO_LARGE, false, say_long_text(p))
@@ -737,13 +737,13 @@ TEST(frames_that_are_no_message) {
     BAD_TEXT("[\"hold\",0,\"notes\",1,[[[[[[[[[[[[[[]]]]]]]]]]]]]]]", DEPTH);
     BAD_TEXT("[\"hold\",0,\"notes\",1,{\"board\":1,\"board\":2}]", DUPLICATE_KEY);
     BAD_TEXT("[\"c#\",[0,70000,1],0,0,2,0]", TOO_LARGE);
-    BAD_TEXT("[\"c#\",[0,4,3],0,0,2,0]", UNSUPPORTED);
+    BAD_TEXT("[\"hold#\",[0,4,2],0,\"notes\",1,0]", MALFORMED);
     BAD_BYTES("", MALFORMED);
     BAD_BYTES("\x00", MALFORMED);
-    BAD_BYTES("\x1b", MALFORMED);                            /* kind 27 */
-    BAD_BYTES("\x50\x01", MALFORMED);                        /* an ack with MORE */
-    BAD_BYTES("\x07\x00\x05notes\x01\x05\x80", MALFORMED);   /* raw params */
-    BAD_BYTES("\x07\x00\x05notes\x01\x06\x80", UNSUPPORTED); /* deflated params */
+    BAD_BYTES("\x1b", MALFORMED);                          /* kind 27 */
+    BAD_BYTES("\x50\x01", MALFORMED);                      /* an ack with MORE */
+    BAD_BYTES("\x07\x00\x05notes\x01\x05\x80", MALFORMED); /* raw params */
+    BAD_BYTES("\x07\x00\x05notes\x01\x06\x80", MALFORMED); /* deflated params */
     BAD_BYTES("\x07\x00\x05notes\x01\x3c\x82\xa5"
               "board\x01\xa5"
               "board\x02",
@@ -762,7 +762,8 @@ TESTS({"provider: each kind in each state", provider_pairs}, {"consumer: each ki
       {"a huge slot of a result", a_huge_slot_of_a_result}, {"a huge origin", a_huge_origin},
       {"an ack of nothing", an_ack_of_nothing}, {"an ack of too much", an_ack_of_too_much},
       {"a change of an unknown hold", a_change_of_an_unknown_hold}, {"a double hold", a_double_hold},
-      {"an origin under another number", an_origin_under_another_number}, {"deflate is refused", deflate_is_refused},
+      {"an origin under another number", an_origin_under_another_number},
+      {"an unknown option of a session", an_unknown_option_of_a_session},
       {"no such part encoding", no_such_part_encoding}, {"no such part encoding behind", no_such_part_encoding_behind},
       {"a long text", a_long_text}, {"a cut without end", a_cut_without_end},
       {"a cut beyond all numbers", a_cut_beyond_all_numbers}, {"a change of a method", a_change_of_a_method},

@@ -198,8 +198,11 @@ TEST(messages_that_do_not_fit_the_table) {
     check_refused(&bad, CHORDAL_E_INVALID, CHORDAL_E_INVALID);
     part = (chordal__part){0};
     check_refused(&good, CHORDAL_E_INVALID, CHORDAL_E_INVALID);
-    part = json("1"), part.deflated = true;
-    check_refused(&good, CHORDAL_E_UNSUPPORTED, CHORDAL_E_UNSUPPORTED);
+    bad = (chordal__message){.kind = CHORDAL__HOLD, .parts = {json("1")}, .origin = 1};
+    bad.parts[0].deflated = true;
+    check_refused(&bad, CHORDAL_E_INVALID, CHORDAL_E_INVALID);
+    part = json("1"), part.deflated = true, part.whole = UINT32_MAX; /* more than the peer takes, once it is whole */
+    check_refused(&good, CHORDAL_E_SIZE, CHORDAL_E_SIZE);
     uint64_t hold = CHORDAL__NUMBER_END;
     part = json("[]");
     bad = (chordal__message){.kind = CHORDAL__STATE, .origin = 1, .list = &part, .holds = &hold, .list_len = 1};

@@ -51,7 +51,9 @@ static inline void set_text(chordal__message *message, size_t index, const char 
 static inline chordal__part random_part(uint8_t kind) {
     static uint8_t bytes[300];
     bool raw = chordal__message_allows_raw(kind) && !random_below(3);
-    if (raw) return (chordal__part){.data = bytes, .len = random_below(300), .raw = true};
+    bool deflated = chordal__message_allows_deflated(kind) && !random_below(4);
+    if (raw || deflated)
+        return (chordal__part){.data = bytes, .len = random_below(300), .raw = raw, .deflated = deflated};
     if (chordal__message_allows_absent(kind) && !random_below(3)) return (chordal__part){0};
     /* Where a part may be absent, null is that. */
     size_t from = chordal__message_allows_absent(kind) ? 1 : 0, count = sizeof random_values / sizeof *random_values;

@@ -13,7 +13,7 @@ from make_common import FILES
 sys.setrecursionlimit(10000)
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-FAMILIES = ["values", "ops", "messages", "streams"]
+FAMILIES = ["values", "ops", "messages", "streams", "deflated"]
 
 
 def render(content):

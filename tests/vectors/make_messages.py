@@ -146,6 +146,26 @@ cases = [
 vectors("messages/accept_text_forms", "Other forms of the same text.", cases)
 
 
+DEFLATED = {"deflated": "abcdef"}  # nobody on the way looks into it
+cases = [
+    case("a change", "s", [1, [[0, DEFLATED]]], current=1),
+    case("changes, one of them deflated", "s", [1, [[0, token], [1, DEFLATED], [2, token]]], current=1),
+    case("content", "bound", [0, 12, 2, part([["list", 1, 0]]), DEFLATED], current=1),
+    case("content alone", "bound", [0, 12, 1, None, {"deflated": "ab" * 300}], current=1),
+    case("an argument", "c", [0, 3, 2, [DEFLATED]], current=1),
+    case(
+        "arguments of all kinds",
+        "c",
+        [0, 3, 2, [DEFLATED, part(1), {"deflated_raw": "cd"}, {"raw": "ef"}, {"deflated": "01" * 257}]],
+        current=1,
+    ),
+    case("a result", "r", [3, DEFLATED], current=1),
+    case("bytes as a result", "r", [3, {"deflated_raw": "00" * 300}], current=1),
+    case("no bytes at all", "r", [3, {"deflated": ""}], current=1),
+]
+vectors("messages/accept_deflated", "Deflated parts; in text they follow in frames of their own.", cases)
+
+
 def unknown(name, origin=0, current=0, **frames):
     return {"name": name, "unknown": True, "message": {"origin": origin}, "current": current} | frames
 
@@ -239,9 +259,12 @@ vectors(
         binary("raw params", "07 00 00 00 05 61", M, 4, current=1),
         binary("a raw change", "0f 01 00 05 61", M, 3, current=1),
         binary("raw info", "01 01 01" + HOST + RUN + "01 05 61", M, 36),
-        binary("a deflated argument", "11 000000 06 61", "unsupported", 4, current=1),
-        binary("deflated bytes", "11 000000 07 61", "unsupported", 4, current=1),
-        binary("deflated content", "08 00 01 02 00 06 61", "unsupported", 5, current=1),
+        binary("deflated params", "07 00 00 00 06 61", M, 4, current=1),
+        binary("deflated info", "01 01 01" + HOST + RUN + "01 06 61", M, 36),
+        binary("a deflated authority", "03 01" + HOST + "02 01 00" + RUN + "00 00 00 06 61", M, 40, current=1),
+        binary("a raw and deflated change", "0f 01 00 07 61", M, 3, current=1),
+        binary("raw and deflated content", "08 00 01 02 00 07 61", M, 5, current=1),
+        binary("a deflated part longer than the message", "12 00 0a 61", M, 4, current=1),
         binary("an overlong part", "12 00 8000", M, 2, current=1),
         binary("a part longer than the message", "12 00 28 6162", M, 5, current=1),
         binary("a part of 2^62-1 bytes", "12 00 fcffffffffffffffff01 61", M, 13, current=1),
@@ -307,8 +330,6 @@ vectors(
         text("the wrong bracket", '["x",0}', M, 6, current=1),
         text("data behind", '["x",0] x', M, 8, current=1),
         text("two messages", '["x",0]["x",0]', M, 7, current=1),
-        text("a deflated part", '["r#",[0,1,2],0,0]', "unsupported", 7, current=1),
-        text("deflated bytes", '["r#",[0,1,3],0,0]', "unsupported", 7, current=1),
         refused("a binary frame that nothing announced", "order", 0, frames=["00"]),
         text("over the limit", '["x",0]', "too_large", 6, current=1, limit=6),
         refused("a byte that is no text", M, 6, text_hex=b'["x",0\xff]'.hex(), current=1),
@@ -382,7 +403,11 @@ vectors(
         frames("a place that holds null", '["r#",[0,1,1],0,null]', [], M, 16),
         frames("a place that holds 1", '["r#",[0,1,1],0,1]', [], M, 16),
         frames("a place that holds 0.0", '["r#",[0,1,1],0,0.0]', [], M, 17),
-        frames("a kind without raw parts", '["s#",[0,1,1],0,0,0]', [], M, 1),
+        frames("a kind without raw parts", '["s#",[0,1,1],0,0,0]', [], M, 7),
+        frames("a kind without raw parts, deflated", '["s#",[0,1,3],0,0,0]', [], M, 7),
+        frames("a kind without deflated parts", '["hold#",[0,1,2],0,"notes",0,0]', [], M, 1),
+        frames("deflated: more than the limit", '["r#",[0,67108864,2],0,0]', [], "too_large", 7),
+        frames("deflated: a frame too short", '["r#",[0,3,2],0,0]', ["0102"], M, 2),
         frames("more than the limit", '["r#",[0,67108864,1],0,0]', [], "too_large", 7),
         frames("a frame too short", '["r#",[0,3,1],0,0]', ["0102"], M, 2),
         frames("a frame too long", '["r#",[0,1,1],0,0]', ["0102"], M, 1),

@@ -4,6 +4,7 @@ Shares nothing with the core. Native values are Python's; a lone surrogate is a 
 """
 
 import struct
+import zlib
 
 # ---- values ----
 
@@ -352,6 +353,26 @@ def snapshot_packed(members):
     return out
 
 
+# ---- deflated parts ----
+
+RATIO = 1024
+
+
+def inflate(data, limit):
+    """The whole part, or (code, position)."""
+    most = min(limit, len(data) * RATIO)
+    machine = zlib.decompressobj(-15)
+    try:
+        whole = machine.decompress(data, most + 1)
+    except zlib.error:
+        return "syntax", 0
+    if len(whole) > most:
+        return "too_large", 0
+    if not machine.eof:
+        return "truncated", len(data)
+    return ("trailing", len(data) - len(machine.unused_data)) if machine.unused_data else whole
+
+
 # ---- messages ----
 
 MESSAGES = {
@@ -363,18 +384,22 @@ MESSAGES = {
 }  # fmt: skip
 
 
+BITS = {"packed": 0, "raw": 1, "deflated": 2, "deflated_raw": 3}
+
+
 def part_data(part):
-    """(bytes, raw) of a part as it is written in a case."""
+    """(bytes, bits) of a part as it is written in a case."""
     if part is None:
-        return b"", False
-    if "raw" in part:
-        return bytes.fromhex(part["raw"]), True
-    return (part["json"].encode() if "json" in part else bytes.fromhex(part["packed"])), False
+        return b"", 0
+    for name, bits in BITS.items():
+        if name in part:
+            return bytes.fromhex(part[name]), bits
+    return part["json"].encode(), 0
 
 
 def part_binary(part):
-    data, raw = part_data(part)
-    return varint(len(data) * 4 + raw) + data
+    data, bits = part_data(part)
+    return varint(len(data) * 4 + bits) + data
 
 
 def field_binary(letter, field):
@@ -419,12 +444,12 @@ def message_text(message, current):
 
     def part(field):
         nonlocal places
-        data, raw = part_data(field)
-        if raw:
-            raws.extend([places, len(data), 1])
+        data, bits = part_data(field)
+        if bits:
+            raws.extend([places, len(data), bits])
             frames.append(data)
         places += 1
-        return "0" if raw else data.decode() or "null"
+        return "0" if bits else data.decode() or "null"
 
     for letter, field in zip(letters, message["fields"], strict=True):
         if letter == "N":

@@ -10,6 +10,11 @@
 #include "memory.h"
 #include "value.h"
 
+#define CHORDAL_DEFLATE_BY_LINK                                                                                        \
+    0 /* what this host asks for, and its arguments: over links that say CHORDAL_LINK_DEFLATE */
+#define CHORDAL_DEFLATE_ALWAYS 1 /* over all links */
+#define CHORDAL_DEFLATE_NEVER 2  /* over none, and nothing that it provides, to nobody */
+
 /* What a host is opened with. Zero means the default. Fields are only ever appended. */
 typedef struct chordal_host_options {
     uint32_t size;                          /* sizeof(chordal_host_options) */
@@ -50,6 +55,7 @@ typedef struct chordal_host_options {
                                  * default 16384 */
     uint32_t turn_bytes;        /* default 16 MiB */
     chordal_time guard_timeout; /* the answer to a GUARD event; default 10000 ms; CHORDAL_NEVER: none */
+    uint32_t deflate;           /* CHORDAL_DEFLATE_…: whether parts over 16 KiB are deflated where that pays */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
@@ -117,7 +123,9 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(windows_full) /* times a session had to wait for its reader */                                               \
     COUNT(reconnects)                                                                                                  \
     COUNT(sessions_back) /* sessions that came back after a drop, at the provider */                                   \
-    COUNT(questions)     /* asked of the program: where an object is */
+    COUNT(questions)     /* asked of the program: where an object is */                                                \
+    COUNT(deflates)      /* bodies that were tried: once each, however many are sent them */                           \
+    COUNT(inflates)      /* parts, where they are for this host; routes have none */
 
 #define CHORDAL_COUNTER_FIELD(name) uint64_t name;
 typedef struct chordal_counters {

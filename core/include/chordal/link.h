@@ -15,7 +15,7 @@
 #define CHORDAL_LINK_CLOSED 5 /* for good; the edge closes its transport when no output is left */
 
 #define CHORDAL_CODEC_BINARY 1 /* WebSocket subprotocol "chordal.1.bin", binary frames */
-#define CHORDAL_CODEC_TEXT 2   /* WebSocket subprotocol "chordal.1.json", text frames, binary frames for raw bytes */
+#define CHORDAL_CODEC_TEXT 2   /* WebSocket subprotocol "chordal.1.json", text frames, binary frames for bytes */
 
 #define CHORDAL_FRAME_BINARY 1
 #define CHORDAL_FRAME_TEXT 2
@@ -28,9 +28,10 @@
 #define CHORDAL_LINK_AUTHENTICATE                                                                                      \
     16 /* accepting: AUTHENTICATE asks the program about each peer before anything else is taken from it */
 #define CHORDAL_LINK_TRUSTED 32 /* what the peer says about the authority of its sessions is believed */
+#define CHORDAL_LINK_DEFLATE 64 /* its way is slower than deflating: large parts may come, and go, deflated */
 
 /* Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
- * Errors: INVALID (also AUTHENTICATE on a connecting link, and both of the last flags in a build for tabs), LIMIT,
+ * Errors: INVALID (also AUTHENTICATE on a connecting link, and that and TRUSTED in a build for tabs), LIMIT,
  * NOMEM. */
 CHORDAL_API int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error);
 

@@ -29,7 +29,7 @@ CHORDAL_API void chordal_uv_wake(chordal_uv *adapter);
 
 typedef struct chordal_uv_server_options {
     uint32_t size;           /* sizeof(chordal_uv_server_options) */
-    uint32_t link_flags;     /* CHORDAL_LINK_… for accepted links */
+    uint32_t link_flags;     /* CHORDAL_LINK_… for accepted links; DEFLATE comes by itself, but on loopback */
     const char *page_folder; /* files served to plain GET requests; NULL: none */
     const char *origins;     /* space-separated list of further origins that may connect; "*": any (off). NULL: only the
                                 server's own */
