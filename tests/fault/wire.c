@@ -250,5 +250,32 @@ TEST(reading_and_writing_snapshots) {
     }
 }
 
+/* Without memory a part goes as it is, and comes back whole or not at all. */
+static int deflate_and_inflate(const chordal_memory_functions *functions, fault_memory *fault, void *context) {
+    static uint8_t data[100000];
+    chordal__memory *memory = chordal__memory_new(functions, UINT64_MAX);
+    (void)context;
+    if (!memory) return CHORDAL_E_NOMEM;
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t) "some words"[i % 7 + i / 30000];
+    chordal__buffer small, whole;
+    chordal__buffer_init(&small, memory, PTRDIFF_MAX);
+    chordal__buffer_init(&whole, memory, PTRDIFF_MAX);
+    bool pays = chordal__deflate(data, sizeof data, &small);
+    CHECK(pays || fault->failures);
+    int code = CHORDAL_E_NOMEM;
+    if (pays) code = chordal__inflate(small.data, small.len, sizeof data, &whole, NULL);
+    if (code == 0) CHECK_BYTES(whole.data, whole.len, data, sizeof data);
+    chordal__buffer_dispose(&small);
+    chordal__buffer_dispose(&whole);
+    CHECK_INT(memory->live_blocks, 0);
+    chordal__memory_unref(memory);
+    return code;
+}
+
+TEST(deflating_and_inflating) {
+    fault_plan plan = {.name = "deflate", .scenario = deflate_and_inflate};
+    CHECK(fault_sweep(&plan) > 8);
+}
+
 TESTS({"encoding", encoding}, {"decoding", decoding}, {"ops", reading_and_writing_ops},
-      {"snapshots", reading_and_writing_snapshots})
+      {"snapshots", reading_and_writing_snapshots}, {"deflated parts", deflating_and_inflating})
