@@ -16,7 +16,7 @@ from .frame import Frame
 from .host import Host, connect
 from .link import Link, Server
 from .memory import pair
-from .object import Object, derive, document, method
+from .object import Ask, Object, derive, document, method
 from .reference import Frames, Member, Reference, Watch
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, FrozenList, Value, freeze
@@ -30,6 +30,7 @@ def versions() -> dict[str, Any]:
 __version__ = versions()["chordal"]
 
 __all__ = [
+    "Ask",
     "Call",
     "Cancelled",
     "ChordalError",

@@ -86,7 +86,7 @@ class Provider:
             return
         member = type(instance).type_members[event.member]
         assert isinstance(member, Method)
-        call = Call(self, event.call, instance, event.origin)
+        call = Call(self, event.call, instance, event.origin, event.authority)
         self.calls[event.call] = call
         arguments = _native.unpack(event.arguments)
         if not member.takes(len(arguments)):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from . import _records
 from .errors import ChordalError
-from .link import Dial, Server
+from .link import Accept, Dial, Server
 
 if TYPE_CHECKING:
     from .host import Host
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 CODECS = {"binary": _records.CODEC_BINARY, "text": _records.CODEC_TEXT}
 
 
-def flags(offer: bool, route_offers: bool, serve: bool) -> int:
+def flags(offer: bool, route_offers: bool, serve: bool, trusted: bool = False) -> int:
     return (
-        (_records.LINK_OFFER if offer else 0)
+        (_records.LINK_TRUSTED if trusted else 0)
+        | (_records.LINK_OFFER if offer else 0)
         | (_records.LINK_ROUTE_OFFERS if route_offers else 0)
         | (0 if serve else _records.LINK_NO_SERVE)
     )
@@ -51,17 +52,17 @@ def dialler(host: Host, url: str, codec: str, options: dict[str, Any]) -> Dial:
     raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
 
 
-async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
+async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Accept, options: dict[str, Any]) -> Server:
     if _is_web(url):
         from . import websocket
 
         if url.startswith("wss:") and "ssl" not in options:
             raise ChordalError("invalid", "wss:// needs ssl=, a context with the server's certificate")
-        return await websocket.listen(host, url, origins, flags, options)
+        return await websocket.listen(host, url, origins, accept, options)
     if url.startswith("ipc:"):
         from . import ipc
 
-        return await ipc.listen(host, _path(url), flags, options)
+        return await ipc.listen(host, _path(url), accept, options)
     raise ChordalError("invalid", f"{url} is no address: ws://host:port or ipc:/path")
 
 

@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from . import _futures, _native, _records
+from ._admission import Admission
 from ._native import Core
 from ._provider import Provider
 from ._pump import Pump
 from ._replica import KeepValues, Replica
 from .errors import ChordalError, call_error, closed
-from .link import Link, Server
+from .link import Authenticate, Link, Server
 from .object import Object, TypeLike, type_of
 from .reference import Reference
 from .transaction import Transaction
@@ -39,6 +40,7 @@ class Host:
     def __init__(self, *, types: Iterable[type[Object]] = (), **limits: int) -> None:
         self._core = Core(limits)
         self._provider = Provider(self)
+        self._admission = Admission(self, self._provider)
         self._pump = self._provider.pump = Pump(self._core, self._handlers())
         self._pump.on_new_loop = self._on_new_loop
         self._replicas: dict[int, weakref.ref[Replica]] = {}
@@ -64,6 +66,8 @@ class Host:
             _records.ResultEvent: self._on_result,
             _records.TicketEvent: self._provider.on_ticket,
             _records.ComputeEvent: self._provider.on_compute,
+            _records.AuthenticateEvent: self._admission.on_authenticate,
+            _records.GuardEvent: self._admission.on_guard,
         }
 
     # ---- providing ----
@@ -134,7 +138,7 @@ class Host:
         address = freeze({**(params or {}), **named})
         key = (link._id if link else 0, name, version, manual, values, _native.pack(sorted(address.items())))
         replica = self._shared.get(key)
-        if replica is None or replica.state in ("released", "retired"):
+        if replica is None or replica.state in ("released", "retired", "revoked"):
             number = self._ask(key[0], name, version, manual, address)
             replica = self._keep(Replica(self, number, manual, values))
             self._shared[key] = replica
@@ -209,22 +213,31 @@ class Host:
         url: str,
         *,
         codec: str = "binary",
+        credentials: Any = None,
         offer: bool = False,
         route_offers: bool = False,
         serve: bool = True,
+        trusted: bool = False,
         **options: Any,
     ) -> Link:
         """Link with the host that listens at `url`, "ws://host:port/path", "wss://…" or "ipc:/path", again and again
         until the link is closed. `codec`: "binary", or "text" (WebSocket only). `offer`: offer the types that this
         host provides to the peer, for others to reach through it. `route_offers`: reach what the peer offers through
         it. `serve`: whether the peer may hold this host's objects. Other options are the transport's (``ssl=…``).
-        Raises ChordalError INVALID."""
+
+        `credentials`: what the peer's program is shown to let this host in: a value, or a function, plain or ``async``,
+        that is asked for one each time the link dials; see also :meth:`Link.renew`. They travel in the first message,
+        never in the address. A host that refuses them closes the link for good, with ChordalError REFUSED. `trusted`:
+        what the peer says about the authority of the sessions that it passes on is believed: a worker's link to its
+        server. Raises ChordalError INVALID."""
         from . import edge
 
-        flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve) | edge.way(url)
+        flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, serve, trusted) | edge.way(url)
         dial = edge.dialler(self, url, codec, options)
         link = Link(self, self._core.link_open(flags), url, dial)
         self._links[link._id] = link
+        if credentials is not None:
+            link.renew(credentials)
         self._wake()
         return link
 
@@ -233,18 +246,31 @@ class Host:
         url: str,
         *,
         origins: Iterable[str] | str = (),
+        authenticate: Authenticate | None = None,
         offer: bool = False,
         route_offers: bool = False,
         serve: bool = True,
+        trusted: bool = False,
         **options: Any,
     ) -> Server:
         """Accept links at "ws://host:port" (port 0: any) or "ipc:/path". A browser page may connect when it comes
         from the server's own address, or from one of `origins` ("*": from anywhere). The rest is as for
-        :meth:`connect`. Raises OSError when the address is taken, ChordalError INVALID."""
+        :meth:`connect`.
+
+        `authenticate(credentials)`, plain or ``async``, is asked about each peer before anything else is taken from it
+        (None: it showed nothing). It answers the peer's authority, any value, which guards and methods then see, or
+        raises: ``chordal.ChordalError("refused", "the words")`` is told to the peer, all else is logged and the peer
+        is refused without words. So is one that waits longer than the host's `handshake_timeout`, which may come again.
+        Raises OSError when the address is taken, ChordalError INVALID."""
         from . import edge
 
         self._core.enter()
-        server = await edge.listen(self, url, origins, edge.flags(offer, route_offers, serve) | edge.way(url), options)
+        flags = edge.flags(offer, route_offers, serve, trusted) | edge.way(url)
+
+        def accept(address: str) -> Link:
+            return self._accept(flags, address, authenticate)
+
+        server = await edge.listen(self, url, origins, accept, options)
         self._servers.add(server)
         return server
 
@@ -253,8 +279,17 @@ class Host:
         server = await self.listen(url, **options)
         await server.serve_forever()
 
-    def _accept(self, flags: int, url: str) -> Link:
+    def revoke(self, authority: Any, reason: str = "") -> None:
+        """End all sessions with this authority, by value, at once: the references of their hosts are revoked, with the
+        reason, what those called has an unknown outcome to them and is cancelled here, and the links that were admitted
+        with it open no other sessions. Peers that link anew are for `authenticate` to refuse. Do it at each host that
+        admits or provides. Raises ChordalError SIZE and the errors of values."""
+        self._act(self._core.revoke, 0, authority, reason)
+
+    def _accept(self, flags: int, url: str, authenticate: Authenticate | None = None) -> Link:
+        flags |= _records.LINK_AUTHENTICATE if authenticate is not None else 0
         link = Link(self, self._core.link_open(flags), url, None)
+        link._authenticate = authenticate
         self._links[link._id] = link
         return link
 
@@ -371,11 +406,17 @@ def _forgotten(core: Core, process: int) -> None:
 
 
 def connect(
-    url: str, *, types: Iterable[type[Object]] = (), codec: str = "binary", offer: bool = False, **limits: int
+    url: str,
+    *,
+    types: Iterable[type[Object]] = (),
+    codec: str = "binary",
+    credentials: Any = None,
+    offer: bool = False,
+    **limits: int,
 ) -> Host:
     """A host that is linked with the one at `url`, and links again when the link is lost: ``async with
     chordal.connect("ws://127.0.0.1:7777") as host``. Needs a running event loop. See :meth:`Host.connect`."""
     asyncio.get_running_loop()
     host = Host(types=types, **limits)
-    host.connect(url, codec=codec, offer=offer)
+    host.connect(url, codec=codec, credentials=credentials, offer=offer)
     return host

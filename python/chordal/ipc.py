@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _records
-from .link import Dial, Server
+from .link import Accept, Dial, Server
 
 if TYPE_CHECKING:
     from .host import Host
@@ -65,7 +65,7 @@ class _Socket:
         await self._closed.wait()
 
 
-async def listen(host: Host, path: str, flags: int, options: dict[str, Any]) -> Server:
+async def listen(host: Host, path: str, accept: Accept, options: dict[str, Any]) -> Server:
     url = f"ipc:{path}"
 
     def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -73,6 +73,6 @@ async def listen(host: Host, path: str, flags: int, options: dict[str, Any]) -> 
             writer.close()
             return
         pipe = Pipe(reader, writer, host._core.link_limit())
-        host._accept(flags, url)._start(pipe, _records.CODEC_BINARY)
+        accept(url)._start(pipe, _records.CODEC_BINARY)
 
     return Server(host, _Socket(await asyncio.start_unix_server(accepted, path, **options), path), url)

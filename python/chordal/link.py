@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _futures, _records
+from ._admission import credentials_now
 from .errors import ChordalError, closed, error_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ class Transport(Protocol):
 
 
 Dial = Callable[[], Awaitable["tuple[Transport, int]"]]
+Authenticate = Callable[[Any], Any]
+Accept = Callable[[str], "Link"]
+"""Makes the link of an accepted transport, given the address."""
 
 
 class Link:
@@ -54,6 +58,8 @@ class Link:
         self._output = asyncio.Event()
         self._ending = False
         self._waiting: list[asyncio.Future[None]] = []
+        self._credentials: Any = None
+        self._authenticate: Authenticate | None = None
         self.url = url
         """The address connected to, or accepted at."""
         self.state = "new"
@@ -76,6 +82,15 @@ class Link:
     def retry(self) -> None:
         """Dial again now instead of waiting."""
         self._host._act(self._host._core.link_retry, self._id)
+
+    def renew(self, credentials: Any) -> None:
+        """What is shown the next time the link dials, as `credentials` of :meth:`Host.connect`. Raises ChordalError
+        SIZE, STATE (an accepted link) and the errors of values."""
+        if not self._connects:
+            raise ChordalError("state", "credentials are for a link that connects")
+        if not callable(credentials):
+            self._core.link_credentials(self._id, credentials)
+        self._credentials = credentials
 
     def close(self) -> None:
         """Say bye and close. Closing twice is allowed."""
@@ -112,6 +127,8 @@ class Link:
         assert self._dial is not None
         task = asyncio.current_task()
         try:
+            if callable(self._credentials):
+                self._core.link_credentials(self._id, await credentials_now(self._credentials))
             transport, codec = await self._dial()
         except Exception as error:
             log.debug("cannot connect to %s: %s", self.url, error)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import _records, edge
 from .errors import ChordalError
 from .host import Host
-from .link import STATES, Link
+from .link import STATES, Authenticate, Link
 
 
 class _End(Link):
@@ -14,6 +16,7 @@ class _End(Link):
     _other: _End | None = None
     _accepting: Host | None = None
     _accept_flags = 0
+    _ask: Authenticate | None = None  # of the accepting side
 
     def _on_state(self, event: _records.LinkEvent) -> None:
         if event.state == _records.LINK_DIAL:
@@ -30,6 +33,7 @@ class _End(Link):
             self._down()
             return
         other = _End(host, host._core.link_open(self._accept_flags), self.url, None)
+        other._authenticate = self._ask
         host._links[other._id] = other
         self._other, other._other = other, self
         for end in (self, other):
@@ -69,14 +73,28 @@ class _End(Link):
         super()._abandon()
 
 
-def pair(host: Host, provider: Host, *, offer: bool = False, route_offers: bool = False) -> Link:
+def pair(
+    host: Host,
+    provider: Host,
+    *,
+    offer: bool = False,
+    route_offers: bool = False,
+    credentials: Any = None,
+    authenticate: Authenticate | None = None,
+    trusted: bool = False,
+) -> Link:
     """Link `host` with `provider`, both on this thread and loop, as if `host` had connected. `offer` and `route_offers`
-    are those of `host`, as for :meth:`Host.connect`; the other side mirrors them. Answers the link of `host`."""
+    are those of `host`, as for :meth:`Host.connect`; the other side mirrors them. `credentials` (a value) are of
+    `host`; `authenticate` and `trusted` of `provider`, as for :meth:`Host.listen`. Answers the link of `host`."""
     flags = _records.LINK_CONNECT | edge.flags(offer, route_offers, True)
     end = _End(host, host._core.link_open(flags), "memory:", None)
     end._connects = True
     end._accepting = provider
-    end._accept_flags = edge.flags(route_offers, offer, True)
+    end._accept_flags = edge.flags(route_offers, offer, True, trusted)
+    end._accept_flags |= _records.LINK_AUTHENTICATE if authenticate is not None else 0
+    end._ask = authenticate
+    if credentials is not None:
+        end.renew(credentials)
     host._links[end._id] = end
     host._wake()
     return end

@@ -20,7 +20,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, Union, overload
 
 from .errors import ChordalError
 from .transaction import Transaction
@@ -159,12 +159,26 @@ def method(function: Any = None, *, idempotent: bool = False) -> Any:
     return Method(function, idempotent)
 
 
+class Ask(NamedTuple):
+    """What a guard is asked."""
+
+    authority: Any
+    """That of the session: what the program admitted its host with; None for one without."""
+    params: FrozenDict
+    """Which object of the type; it may not exist."""
+    method: str | None
+    """The method that is to be called, or None: the object is to be held."""
+    origin: int
+    """Which session, as in :class:`chordal.Call`."""
+
+
 class Object:
     """The base of all types. A subclass declares one; the host makes an instance for each object.
 
     Class keywords: `name` (default: the class's, ``LunchPoll`` is "lunch_poll"), `version` (1), `keep` (objects stay
     when nobody holds them). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
-    to act on an object's beginning and end. All of it runs on the host's thread.
+    to act on an object's beginning and end, and :meth:`guard` to say who may hold one. All of it runs on the host's
+    thread.
     """
 
     type_name: ClassVar[str] = ""
@@ -198,6 +212,7 @@ class Object:
                 "params": cls.type_params,
                 "keep": cls.type_keep,
                 "start": cls.start is not Object.start,
+                "guarded": cls.guard.__func__ is not Object.guard.__func__,
                 "members": [member.declared() for member in cls.type_members],
             }
         ).encode()
@@ -230,6 +245,20 @@ class Object:
         """Called when the object is made, before it goes live; may be ``async``. If it raises MethodError, those who
         hold the object see it failed for this reason."""
 
+    @classmethod
+    def guard(cls, ask: Ask) -> Any:
+        """Redefine it, and other hosts hold objects of the type and call their methods only by its answer; may be
+        ``async``. It is asked before an object is made or looked up, and then for each call, with `ask.method`:
+
+            @classmethod
+            async def guard(cls, ask):
+                return ask.authority is not None and await may_read(ask.authority["user"], ask.params["board"])
+
+        True allows what is asked; "all", for a hold, its calls as well, without being asked. Whatever else it answers
+        or raises, or no answer in time (the host's `guard_timeout`), denies it: the other host learns "denied" and
+        nothing else. The host's own references are not asked about."""
+        return True
+
     def retired(self) -> None:
         """Called when the object is no more."""
 
@@ -241,6 +270,11 @@ class Object:
     def retire(self) -> None:
         """End the object: its holders see it retired."""
         self.host._act(self.host._core.object_retire, self._id)
+
+    def revoke(self, authority: Any, reason: str = "") -> None:
+        """Take the object from all sessions with this authority: their references are revoked, with the reason. Its
+        guard is asked when one holds it again. Raises ChordalError as :meth:`Host.revoke`."""
+        self.host._act(self.host._core.revoke, self._id, authority, reason)
 
     def release(self) -> None:
         """Give one ``host.object`` back."""

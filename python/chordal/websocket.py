@@ -15,7 +15,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from . import _records
-from .link import Dial, Server
+from .link import Accept, Dial, Server
 
 if TYPE_CHECKING:
     from .host import Host
@@ -84,13 +84,13 @@ class _Listener:
         await self._server.wait_closed()
 
 
-async def listen(host: Host, url: str, origins: Iterable[str] | str, flags: int, options: dict[str, Any]) -> Server:
+async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Accept, options: dict[str, Any]) -> Server:
     place = urlsplit(url)
     allowed = {origins} if isinstance(origins, str) else set(origins)
     address = url
 
     async def accepted(connection: ServerConnection) -> None:
-        await host._accept(flags, address)._carry(WebSocket(connection), _codec(connection))
+        await accept(address)._carry(WebSocket(connection), _codec(connection))
 
     def checked(connection: ServerConnection, request: Request) -> Response | None:
         if _from_own_page(request, allowed):

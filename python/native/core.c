@@ -50,10 +50,34 @@ static const struct option {
     const char *name;
     size_t offset, size;
 } options[] = {
-    OPTION(memory_limit),     OPTION(depth_limit),     OPTION(message_limit),     OPTION(call_limit),
-    OPTION(window_messages),  OPTION(window_bytes),    OPTION(parked_limit),      OPTION(queue_limit),
-    OPTION(dictionary_limit), OPTION(compute_timeout), OPTION(handshake_timeout), OPTION(ping_interval),
-    OPTION(ping_timeout),     OPTION(backoff_first),   OPTION(backoff_limit),     OPTION(deflate),
+    OPTION(memory_limit),
+    OPTION(depth_limit),
+    OPTION(message_limit),
+    OPTION(call_limit),
+    OPTION(window_messages),
+    OPTION(window_bytes),
+    OPTION(parked_limit),
+    OPTION(queue_limit),
+    OPTION(dictionary_limit),
+    OPTION(compute_timeout),
+    OPTION(handshake_timeout),
+    OPTION(ping_interval),
+    OPTION(ping_timeout),
+    OPTION(backoff_first),
+    OPTION(backoff_limit),
+    OPTION(session_lapse),
+    OPTION(stall_timeout),
+    OPTION(outcome_limit),
+    OPTION(lost_limit),
+    OPTION(name_high),
+    OPTION(name_low),
+    OPTION(resolve_timeout),
+    OPTION(window_messages_limit),
+    OPTION(window_bytes_limit),
+    OPTION(turn_messages),
+    OPTION(turn_bytes),
+    OPTION(guard_timeout),
+    OPTION(deflate),
 };
 
 static bool set_option(chordal_host_options *out, PyObject *name, PyObject *value) {

@@ -47,5 +47,10 @@ PyMethodDef core_methods[] = {
     ONE(link_close),
     NONE(link_limit),
     SOME(link_carry),
+    SOME(link_credentials),
+    SOME(link_admit),
+    SOME(link_refuse),
+    SOME(guard_answer),
+    SOME(revoke),
     {0},
 };

@@ -58,6 +58,14 @@ PyObject *core_link_close(PyObject *, PyObject *);
 PyObject *core_link_limit(PyObject *, PyObject *);
 PyObject *core_link_carry(PyObject *, PyObject *);
 
+/* ---- core_authority.c ---- */
+
+PyObject *core_link_credentials(PyObject *, PyObject *);
+PyObject *core_link_admit(PyObject *, PyObject *);
+PyObject *core_link_refuse(PyObject *, PyObject *);
+PyObject *core_guard_answer(PyObject *, PyObject *);
+PyObject *core_revoke(PyObject *, PyObject *);
+
 /* A function of the core that takes one id and nothing else. */
 typedef int one_id(chordal_host *host, chordal_id id, chordal_error *error);
 PyObject *core_act(PyObject *core, PyObject *id, one_id *act);

@@ -24,6 +24,7 @@ def test_guide(tmp_path):
         finally:
             provider.cancel()
             await asyncio.wait([provider])
+        await asyncio.wait_for(names["guarded"](), 10)
 
     asyncio.run(both())
 
