@@ -192,7 +192,10 @@ bool chordal__id_release(chordal__ids *ids, chordal_id id);
 /* Any thread: once after each release that answered true, and once by the owner when it closes. True: that was the last
  * hold, nobody else will touch the ids, and the caller disposes of them. After false the caller must not touch them. */
 bool chordal__ids_let_go(chordal__ids *ids);
-/* The owner's thread: take the next id whose release was asked, 0: none. */
+/* The owner's thread: whether a release was asked, and the next id of which it was; 0: none. */
+static inline bool chordal__ids_asked(const chordal__ids *ids) {
+    return ids->taken_first || atomic_load_explicit(&ids->released_first, memory_order_relaxed);
+}
 chordal_id chordal__id_next_released(chordal__ids *ids);
 
 /* ---- heap.c: deadlines, in an intrusive binary heap ---- */

@@ -178,27 +178,33 @@ static void hand_over(chordal__link *from, chordal__link *to, chordal__frame *fr
     chordal__release(runtime->memory, block, frame->bytes);
 }
 
-static size_t carry_one_way(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b) {
+/* Links go away at the beginning of entries only. */
+static size_t carry_one_way(chordal__link *from, chordal__link *to) {
     size_t carried = 0;
-    chordal__link *from;
-    while ((from = link_of(a, link_a)) != NULL) {
-        chordal__link *to = link_of(b, link_b);
-        chordal__frame *frame = chordal__link_first_frame(from);
-        if (!to || !frame) break;
-        (void)chordal__link_pop_frame(from);
+    chordal__frame *frame;
+    while ((frame = chordal__link_pop_frame(from)) != NULL) {
         if (to->transport) hand_over(from, to, frame);
-        chordal__frame_free(frame);
-        chordal__links_flush(&b->links);
-        chordal__links_flush(&a->links);
+        chordal__link_done(from, frame);
+        chordal__links_flush(to->links);
+        chordal__links_flush(from->links);
         carried++;
     }
-    if (from) chordal__untell(&from->output);
+    chordal__untell(&from->output);
     return carried;
+}
+
+static size_t carry_all(chordal__link *a, chordal__link *b) {
+    size_t total = 0, carried;
+    do {
+        carried = carry_one_way(a, b) + carry_one_way(b, a);
+        total += carried;
+    } while (carried);
+    return total;
 }
 
 int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chordal_id link_b, chordal_time now,
                        size_t *out_frames, chordal_error *error) {
-    size_t total = 0, carried;
+    size_t total = 0;
     int code = chordal__enter(a, error);
     if (code < 0) return code;
     code =
@@ -206,11 +212,11 @@ int chordal_link_carry(chordal_host *a, chordal_id link_a, chordal_host *b, chor
     if (code < 0) return chordal__leave(a, code);
     set_now(a, now);
     set_now(b, now);
-    if (!link_of(a, link_a) || !link_of(b, link_b)) code = chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such link");
-    do {
-        carried = code < 0 ? 0 : carry_one_way(a, link_a, b, link_b) + carry_one_way(b, link_b, a, link_a);
-        total += carried;
-    } while (carried);
+    chordal__link *from = link_of(a, link_a), *to = link_of(b, link_b);
+    if (from && to)
+        total = carry_all(from, to);
+    else
+        code = chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such link");
     if (out_frames) *out_frames = total;
     chordal__leave(b, 0);
     return chordal__leave(a, code);

@@ -131,7 +131,7 @@ int chordal__enter(chordal_host *host, chordal_error *error) {
         return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
     }
     host->runtime.counters.entries++;
-    drain_releases(host);
+    if (chordal__ids_asked(&host->runtime.ids)) drain_releases(host);
     return 0;
 }
 

@@ -55,7 +55,12 @@ int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
 void chordal__links_dispose(chordal__links *links);
 extern const chordal__hooks chordal__links_hooks;
 /* The end of an entry: send what waits, end what broke. */
-void chordal__links_flush(chordal__links *links);
+void chordal__links_work(chordal__links *links);
+static inline void chordal__links_flush(chordal__links *links) {
+    if (!chordal__list_empty(&links->flush) || !chordal__list_empty(&links->touched) ||
+        !chordal__list_empty(&links->failing))
+        chordal__links_work(links);
+}
 /* The end of a turn: acks, links that broke, encoded snapshots that nobody needs any more. */
 void chordal__links_turn(chordal__links *links);
 chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */
@@ -150,8 +155,9 @@ void chordal__send_ended(chordal__origin *origin, int code, const char *reason, 
 void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                         const char *text, size_t text_len);
 chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
-/* Take the first frame out of the queue; the caller frees it. */
+/* Take the first frame out of the queue; the caller gives it back. */
 CHORDAL_OWN chordal__frame *chordal__link_pop_frame(chordal__link *link);
+void chordal__link_done(chordal__link *link, CHORDAL_OWN chordal__frame *frame);
 void chordal__link_sent(chordal__link *link);
 void chordal__link_drop_queue(chordal__link *link);
 void chordal__link_drop_waiting(chordal__link *link); /* but not the frame that the edge is sending */

@@ -86,7 +86,7 @@ static void fail_broken(chordal__links *links) {
     }
 }
 
-void chordal__links_flush(chordal__links *links) {
+void chordal__links_work(chordal__links *links) {
     flush_all(links);
     fail_broken(links);
 }

@@ -105,8 +105,16 @@ chordal__frame *chordal__link_pop_frame(chordal__link *link) {
     return frame;
 }
 
+void chordal__link_done(chordal__link *link, chordal__frame *frame) {
+    if (link->transport)
+        chordal__frame_used(&link->codec, frame);
+    else
+        chordal__frame_free(frame);
+}
+
 void chordal__link_sent(chordal__link *link) {
-    chordal__frame_free(chordal__link_pop_frame(link));
+    chordal__frame *frame = chordal__link_pop_frame(link);
+    if (frame) chordal__link_done(link, frame);
 }
 
 void chordal__link_drop_queue(chordal__link *link) {

@@ -134,7 +134,7 @@ static void end(chordal__commit *commit) {
     end_commit(commit);
 }
 
-void chordal__commits_advance(chordal__runtime *runtime) {
+void chordal__commits_go_on(chordal__runtime *runtime) {
     if (runtime->advancing) return;
     runtime->advancing = true;
     for (;;) {

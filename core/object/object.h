@@ -340,7 +340,10 @@ void chordal__compute_free(chordal__compute *compute);
 /* Its object is retired: what it should compute is no more asked for. Who calls goes on with the commits later. */
 void chordal__settle_drop(chordal__object *object);
 /* Go on with the queue of commits; called when a compute was answered. */
-void chordal__commits_advance(chordal__runtime *runtime);
+void chordal__commits_go_on(chordal__runtime *runtime);
+static inline void chordal__commits_advance(chordal__runtime *runtime) {
+    if (!chordal__list_empty(&runtime->commits)) chordal__commits_go_on(runtime);
+}
 
 /* ---- transaction.c ---- */
 typedef struct chordal__touched {

@@ -64,6 +64,8 @@ void chordal__codec_dispose(chordal__codec *codec) {
     FREE_ARRAY(codec, list, list_capacity, 0);
     FREE_ARRAY(codec, holds, holds_capacity, 0);
     FREE_ARRAY(codec, raws, raws_capacity, 0);
+    chordal__frame_free(codec->spare);
+    codec->spare = NULL;
     chordal__buffer_dispose(&codec->scratch);
     chordal__buffer_dispose(&codec->texts);
     chordal__buffer_dispose(&codec->waiting);
@@ -122,7 +124,7 @@ static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_ki
     bool follows = !chordal__list_empty(queue);
     if (codec->scratch.failed) return codec->scratch.failed;
     chordal__frame *frame =
-        chordal__frame_new(codec->memory, kind, &codec->scratch, codec->insertions, codec->insertions_len);
+        chordal__frame_new(codec, kind, &codec->scratch, codec->insertions, codec->insertions_len);
     if (!frame) return CHORDAL_E_NOMEM;
     frame->message_kind = message_kind;
     frame->follows = follows;

@@ -39,7 +39,7 @@ static inline bool chordal__part_apart(const chordal__part *part) {
 
 /* ---- frame.c ---- */
 /* One block: the frame, its pieces, and all bytes that are not in a body. NULL: no memory. */
-CHORDAL_OWN chordal__frame *chordal__frame_new(chordal__memory *memory, uint32_t frame, const chordal__buffer *scratch,
+CHORDAL_OWN chordal__frame *chordal__frame_new(chordal__codec *codec, uint32_t frame, const chordal__buffer *scratch,
                                                const chordal__insertion *insertions, size_t insertions_len);
 
 /* ---- codec.c, for both codecs ---- */

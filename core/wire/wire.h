@@ -131,6 +131,7 @@ typedef struct chordal__codec {
     chordal__buffer scratch;
     chordal__insertion *insertions;
     size_t insertions_len, insertions_capacity;
+    chordal__frame *spare; /* the block of a frame that went; NULL: none */
     /* the message decoded last */
     chordal__buffer texts; /* those that were unescaped */
     chordal__part *list;
@@ -141,6 +142,10 @@ typedef struct chordal__codec {
     chordal__raw *raws;
     size_t raws_len, raws_taken, raws_capacity;
 } chordal__codec;
+
+/* A frame went: its block is kept for the next one, if it is small. TAKES frame. */
+#define CHORDAL__SPARE_BYTES 512
+void chordal__frame_used(chordal__codec *codec, CHORDAL_OWN chordal__frame *frame);
 
 int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t kind, uint64_t message_limit,
                         uint32_t depth_limit);
