@@ -163,11 +163,13 @@ static void source_send(chordal__reference *reference) {
     if (remote_of(reference)) chordal__consumer_send_calls(remote_of(reference));
 }
 
-/* Give the hold back and ask for it anew under another number. */
+/* Ask for it anew under another number, then give the hold back: somebody always holds the object. */
 static void replace(chordal__remote *remote, chordal__remote *fresh) {
-    end_remote(remote);
     fresh->reference->hold = fresh;
+    remote->reference = NULL;
+    chordal__list_remove(&remote->node);
     ask(fresh);
+    end_remote(remote);
 }
 
 /* Ask for it where it is; the way there goes over one more host. */

@@ -29,7 +29,7 @@ static int read_arguments(chordal__provider *provider, const chordal__message *m
     return code;
 }
 
-/* A call that cannot be run is answered in line with the others. */
+/* A call that cannot be run is answered in line with the others; `arguments` NULL: there was no memory for them. */
 static int run(chordal__provider *provider, chordal__hold *hold, const chordal__message *message,
                chordal__body *arguments) {
     uint64_t slot = message->numbers[1], member = message->numbers[2];
@@ -40,7 +40,9 @@ static int run(chordal__provider *provider, chordal__hold *hold, const chordal__
     if (!invocation) return CHORDAL_E_NOMEM;
     invocation->slot = (uint32_t)slot;
     provider->slots[slot] = invocation;
-    if (!method)
+    if (!arguments)
+        chordal__invocation_fail(invocation, CHORDAL_E_NOMEM, NULL, 0, NULL, 0);
+    else if (!method)
         chordal__invocation_fail(invocation, CHORDAL_E_NO_MEMBER, NULL, 0, NULL, 0);
     else if (CHORDAL__AUTHORITY && hold->dead == CHORDAL__REVOKED)
         chordal__invocation_fail(invocation, CHORDAL_E_REVOKED, NULL, 0, hold->reason.detail.data,
@@ -60,9 +62,9 @@ int chordal__provider_call(chordal__provider *provider, const chordal__message *
     if (!hold || !hold->bound_at) return chordal__fail(error, CHORDAL_E_ORDER, 0, "a call on a hold that is not bound");
     if (slot >= CHORDAL__SLOTS || provider->slots[slot])
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "the call's slot is not free");
-    chordal__body *arguments;
+    chordal__body *arguments = NULL;
     int code = read_arguments(provider, message, &arguments, error);
-    if (code < 0) return code;
+    if (code < 0 && code != CHORDAL_E_NOMEM) return code;
     code = run(provider, hold, message, arguments);
     chordal__body_unref(arguments);
     if (code < 0) return chordal__fail(error, code, 0, "no memory for the call");

@@ -39,7 +39,7 @@ chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *o
     invocation->caller = caller;
     invocation->object = object;
     invocation->member = member;
-    invocation->arguments = chordal__body_ref(arguments);
+    invocation->arguments = arguments ? chordal__body_ref(arguments) : NULL;
     chordal__event_init(&invocation->cancel, CHORDAL__TELL_CANCEL);
     chordal__list_init(&invocation->commit_list);
     chordal__list_init(&invocation->ready);

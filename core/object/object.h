@@ -442,7 +442,7 @@ void chordal__caller_init(chordal__caller *caller, chordal__runtime *runtime, ui
                           void (*settled)(chordal__caller *, chordal__invocation *));
 void chordal__caller_hold(chordal__caller *caller, bool held);
 void chordal__caller_go_on(chordal__caller *caller); /* calls wait: tell them if they may run */
-/* Start a call; TAKES nothing, refs arguments. NULL: no memory. */
+/* Start a call; TAKES nothing, refs arguments (NULL: it is failed at once). NULL: no memory. */
 chordal__invocation *chordal__invoke(chordal__caller *caller, chordal__object *object, uint32_t member,
                                      chordal__body *arguments);
 void chordal__invocation_answer(chordal__invocation *invocation, CHORDAL_OWN chordal__body *value,

@@ -75,11 +75,13 @@ static void lose_track(chordal__feed *feed, uint64_t commit) {
     watch->reference->source->reset(watch->reference);
 }
 
+/* A single change is told as it is, however large. */
 static void add_ops(chordal__feed *feed, uint64_t commit, const chordal__ops *ops) {
+    bool alone = feed->ops.weight == 0;
     if (feed->watch->lost) return;
     set_pending(feed, commit);
     if (feed->snapshot && !feed->packed) return; /* it will read the value as it is then */
-    if (chordal__fold(&feed->ops, ops) < 0 || feed->ops.weight > FOLD_LIMIT) lose_track(feed, commit);
+    if (chordal__fold(&feed->ops, ops) < 0 || (!alone && feed->ops.weight > FOLD_LIMIT)) lose_track(feed, commit);
 }
 
 /* ---- what reaches a watch ---- */
