@@ -22,6 +22,8 @@ export class Call<P extends string = string, D = any> {
         readonly object: ProvidedObject<P, D, any>,
         /** Which session called: the same for all calls of one session; 0n is this host. */
         readonly origin: bigint,
+        /** That of the session: what the program admitted its host with. null for one without, and for this host. */
+        readonly authority: any,
     ) {}
 
     /** Aborted when the caller no longer wants the answer. The method may go on; its answer is dropped. */

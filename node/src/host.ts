@@ -1,10 +1,11 @@
 // Hosts: what provides objects, holds those of others, and is linked with other hosts.
 
+import { Admission } from "./admission.js";
 import { Core } from "./core.js";
 import { asyncDispose, dispose } from "./dispose.js";
 import { closedError, errorOf } from "./errors.js";
 import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
-import { Link, Server } from "./link.js";
+import { Link, Server, type Authenticate, type Credentials } from "./link.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
 import type { Shape, Type } from "./object.js";
 import { pack, packArguments, unpack } from "./packed.js";
@@ -19,10 +20,13 @@ import {
     E_INVALID,
     E_RELEASED,
     E_STATE,
+    E_UNSUPPORTED,
+    EVENT_AUTHENTICATE,
     EVENT_CALL,
     EVENT_CANCEL,
     EVENT_COMPUTE,
     EVENT_FRAME,
+    EVENT_GUARD,
     EVENT_LINK,
     EVENT_OBJECT,
     EVENT_OUTPUT,
@@ -30,11 +34,13 @@ import {
     EVENT_RESULT,
     EVENT_TICKET,
     FORMAT_PACKED,
+    LINK_AUTHENTICATE,
     LINK_CONNECT,
     LINK_DEFLATE,
     LINK_NO_SERVE,
     LINK_OFFER,
     LINK_ROUTE_OFFERS,
+    LINK_TRUSTED,
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
     RESULT_BYTES,
@@ -66,16 +72,34 @@ export interface LinkOptions {
     routeOffers?: boolean;
     /** Whether the peer may hold this host's objects. Default true. */
     serve?: boolean;
+    /**
+     * Believe what the peer says about the authority of the sessions that it passes on: in a worker, of its server. Not
+     * in browsers.
+     */
+    trusted?: boolean;
 }
 
 export interface ConnectOptions extends LinkOptions {
     /** How messages are written: "binary", the default, or "text" (JSON; WebSocket only). */
     codec?: "binary" | "text";
+    /**
+     * What the peer's program is shown to let this host in: a value, or a function, async or not, that is asked for one
+     * each time the link dials (see also `link.renew`). It travels in the first message, never in the address. A host
+     * that refuses it closes the link for good, with a ChordalError "refused".
+     */
+    credentials?: Credentials;
 }
 
 export interface ListenOptions extends LinkOptions {
     /** Further origins whose pages may connect, such as "https://example.org"; "*": any. Default: the server's own. */
     origins?: string | readonly string[];
+    /**
+     * Asked about each peer before anything else is taken from it, with what it shows (null: nothing); may be async. It
+     * answers the peer's authority, any value, which guards and methods then see, or throws: the words of a MethodError
+     * or ChordalError named "refused" are told to the peer; all else is printed (or given to `onError`), and the peer is
+     * refused without words. So is one that waits longer than the host's `handshake_timeout`, which may come again.
+     */
+    authenticate?: Authenticate;
 }
 
 export interface AttachOptions extends ListenOptions {
@@ -106,13 +130,20 @@ interface Pending {
 }
 
 const CODECS = { binary: CODEC_BINARY, text: CODEC_TEXT };
+const OVER: ReadonlySet<string> = new Set(["released", "retired", "revoked"]); // another reference may be had
 const CLOSE_TIMEOUT = 1000; // milliseconds for links to say bye
 
 const forgottenReferences = new FinalizationRegistry<() => void>((letGo) => letGo());
 const forgottenHosts = new FinalizationRegistry<Core>((core) => core.close());
 
-function linkFlags({ offer, routeOffers, serve }: LinkOptions): number {
-    return (offer ? LINK_OFFER : 0) | (routeOffers ? LINK_ROUTE_OFFERS : 0) | (serve === false ? LINK_NO_SERVE : 0);
+function linkFlags({ offer, routeOffers, serve, trusted, authenticate }: ListenOptions): number {
+    return (
+        (offer ? LINK_OFFER : 0) |
+        (routeOffers ? LINK_ROUTE_OFFERS : 0) |
+        (serve === false ? LINK_NO_SERVE : 0) |
+        (trusted ? LINK_TRUSTED : 0) |
+        (authenticate !== undefined ? LINK_AUTHENTICATE : 0)
+    );
 }
 
 // Over the machine's own addresses deflating takes longer than sending.
@@ -220,6 +251,10 @@ export class Host implements Disposable, AsyncDisposable {
         return this.opened!.provider;
     }
 
+    private get admission(): Admission {
+        return new Admission(this.core, this.pump, this.freeze, this.report);
+    }
+
     // ---- providing ----
 
     /** Provide types. Refused: EXISTS (the name is taken), INVALID, with words. */
@@ -249,6 +284,17 @@ export class Host implements Disposable, AsyncDisposable {
         return this.provider.transact(undefined, 0, work);
     }
 
+    /**
+     * End all sessions with this authority, by value, at once: the references of their hosts are revoked, with the
+     * reason; what those called has an unknown outcome to them and is cancelled here; and the links that were admitted
+     * with it open no other sessions. Peers that link anew are for `authenticate` to refuse. Do it at each host that
+     * admits or provides. Not in browsers.
+     */
+    revoke(authority: unknown, reason = ""): void {
+        this.core.flat.host_revoke(this.core.host, FORMAT_PACKED, pack(authority), reason);
+        this.pump.wake();
+    }
+
     // ---- holding ----
 
     /**
@@ -267,7 +313,7 @@ export class Host implements Disposable, AsyncDisposable {
         const { link, version = 0, manual = false, values = "shared" } = options;
         const key = [link?.serial ?? 0, name, version, manual, values, keyOf(params)].join("\0");
         let replica = this.shared.get(key);
-        if (replica === undefined || replica.state === "released" || replica.state === "retired") {
+        if (replica === undefined || OVER.has(replica.state)) {
             replica = this.hold(name, pack(params), options);
             this.shared.set(key, replica);
         }
@@ -406,6 +452,7 @@ export class Host implements Disposable, AsyncDisposable {
         const codec = CODECS[options.codec ?? "binary"];
         if (codec === undefined) throw new ChordalError(E_INVALID, 0, `${options.codec} is no codec: binary or text`);
         const link = new Link(this, String(url), platform().dial(String(url), codec));
+        if (options.credentials !== undefined) link.renew(options.credentials);
         this.whenOpen(
             () => this.openLink(link, LINK_CONNECT | linkFlags(options) | wayFlag(String(url))),
             (error) => link.abandon(error as ChordalError),
@@ -415,15 +462,37 @@ export class Host implements Disposable, AsyncDisposable {
 
     private openLink(link: Link, flags: number): void {
         if (link.state === "closed") return; // before it was opened
-        const { core, pump } = this;
-        link.id = core.flat.link_open(core.host, flags);
+        const { pump } = this;
+        link.id = this.openWith(flags);
         this.links.set(link.id, link);
         pump.wake();
+    }
+
+    /** The WebAssembly core has no part in who may: a tab is reached through a server, which judges. */
+    private openWith(flags: number): number {
+        const { core } = this;
+        try {
+            return core.flat.link_open(core.host, flags);
+        } catch (error) {
+            if (!(error instanceof ChordalError && error.code === E_INVALID)) throw error;
+            if (!(flags & (LINK_TRUSTED | LINK_AUTHENTICATE))) throw error;
+            throw new ChordalError(
+                E_UNSUPPORTED,
+                0,
+                "the WebAssembly core neither authenticates peers nor trusts them",
+            );
+        }
+    }
+
+    /** Refuse now what would be refused of each peer. */
+    private checkFlags(flags: number): void {
+        if (flags & (LINK_TRUSTED | LINK_AUTHENTICATE)) this.core.release(this.openWith(flags));
     }
 
     /** Accept links at "ws://host:port" (port 0: any) or "ipc:/path". Only in Node. */
     async listen(url: string, options: ListenOptions = {}): Promise<Server> {
         await this.ready;
+        this.checkFlags(linkFlags(options));
         const accepted = new Set<Link>();
         const limit = Number(this.core.flat.link_limit(this.core.host));
         const { address, stop } = await platform().listen(url, this.acceptor(url, options, accepted), limit, options);
@@ -436,15 +505,17 @@ export class Host implements Disposable, AsyncDisposable {
 
     /** Accept links as WebSocket upgrades of an HTTP server (`node:http` or `node:https`). Only in Node. */
     attach(server: object, options: AttachOptions = {}): Server {
+        this.checkFlags(linkFlags(options));
         const accepted = new Set<Link>();
         const limit = Number(this.core.flat.link_limit(this.core.host));
         const accept = this.acceptor("", options, accepted);
         return this.makeServer("", platform().attach(server, accept, limit, options), accepted);
     }
 
-    private acceptor(url: string, options: LinkOptions, accepted: Set<Link>): Accept {
+    private acceptor(url: string, options: ListenOptions, accepted: Set<Link>): Accept {
         return (dial, codec) => {
             const link = new Link(this, url, undefined);
+            link.authenticate = options.authenticate;
             this.openLink(link, linkFlags(options) | wayFlag(url));
             for (const old of accepted) if (old.state === "closed") accepted.delete(old);
             accepted.add(link);
@@ -463,14 +534,24 @@ export class Host implements Disposable, AsyncDisposable {
     }
 
     /** @internal Link with a host of the same thread. */
-    linkTo(provider: Host, { offer = false, routeOffers = false }: PairOptions): Link {
+    linkTo(provider: Host, options: PairOptions): Link {
+        const { offer = false, routeOffers = false, credentials, authenticate, trusted = false } = options;
+        const flags = linkFlags({
+            offer: routeOffers,
+            routeOffers: offer,
+            trusted,
+            ...(authenticate && { authenticate }),
+        });
+        provider.checkFlags(flags);
         const accept = () => {
             if (provider.isClosed) return undefined;
             const other = new MemoryLink(provider, undefined);
-            provider.openLink(other, linkFlags({ offer: routeOffers, routeOffers: offer }));
+            other.authenticate = authenticate;
+            provider.openLink(other, flags);
             return other;
         };
         const link = new MemoryLink(this, accept);
+        if (credentials !== undefined) link.renew(credentials);
         this.openLink(link, LINK_CONNECT | linkFlags({ offer, routeOffers }));
         return link;
     }
@@ -504,6 +585,10 @@ export class Host implements Disposable, AsyncDisposable {
                 return this.provider.onTicket(event);
             case EVENT_COMPUTE:
                 return this.provider.onCompute(event);
+            case EVENT_AUTHENTICATE:
+                return void this.admission.authenticate(event, this.links.get(event.link)?.authenticate);
+            case EVENT_GUARD:
+                return void this.admission.judge(event, this.provider.typeOf(event.type));
         }
     }
 
@@ -597,8 +682,8 @@ function throwNowOrLater(now: boolean): (error: unknown) => void {
 
 /** A host that is linked with the one at `url`, and links again when the link is lost. */
 export function connect(url: string, options: HostOptions & ConnectOptions = {}): Host {
-    const { codec, offer, routeOffers, serve, ...rest } = options;
+    const { codec, credentials, offer, routeOffers, serve, trusted, ...rest } = options;
     const host = new Host(rest);
-    host.connect(url, { codec, offer, routeOffers, serve } as ConnectOptions);
+    host.connect(url, { codec, credentials, offer, routeOffers, serve, trusted } as ConnectOptions);
     return host;
 }

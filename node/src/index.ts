@@ -16,10 +16,11 @@ export {
     type LinkOptions,
     type ListenOptions,
 } from "./host.js";
-export type { Link, LinkState, Server } from "./link.js";
+export type { Authenticate, Credentials, Link, LinkState, Server } from "./link.js";
 export { pair, type PairOptions } from "./memory.js";
 export {
     type,
+    type Ask,
     type Declaration,
     type Derive,
     type MethodFunction,

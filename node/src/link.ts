@@ -2,9 +2,12 @@
 
 import type { Core } from "./core.js";
 import { closedError } from "./errors.js";
+import { pack } from "./packed.js";
 import type { Pump } from "./pump.js";
 import {
     ChordalError,
+    E_STATE,
+    FORMAT_PACKED,
     FRAME_TEXT,
     LINK_CLOSED,
     LINK_DIAL,
@@ -64,6 +67,12 @@ interface Waiting {
     reject(error: ChordalError): void;
 }
 
+/** What a host shows to be let in: a value, or a function that is asked for one each time a link dials. */
+export type Credentials = unknown | (() => unknown);
+
+/** Asked about a peer: answers its authority, or throws. */
+export type Authenticate = (credentials: any) => unknown;
+
 let links = 0;
 
 /** A link of a host. One that connected goes on until it is closed, over one transport after the other. */
@@ -78,6 +87,9 @@ export class Link {
     private transport: Transport | undefined;
     private ending = false;
     private waiting: Waiting[] = [];
+    private credentials: Credentials;
+    /** @internal */
+    authenticate: Authenticate | undefined;
 
     /** @internal */
     constructor(
@@ -115,6 +127,42 @@ export class Link {
         if (this.id === 0 || this.current === "closed" || core.closed) return;
         core.flat.link_retry(core.host, this.id, core.now());
         pump.wake();
+    }
+
+    /** What is shown the next time the link dials, as `credentials` of `connect`. Refused: STATE (an accepted link). */
+    renew(credentials: Credentials): void {
+        if (!this.connects) throw new ChordalError(E_STATE, 0, "credentials are for a link that connects");
+        if (typeof credentials !== "function") pack(credentials); // refused here if it is no value
+        this.credentials = credentials;
+    }
+
+    protected get connects(): boolean {
+        return this.dial !== undefined;
+    }
+
+    /** Show the credentials, then go on; at once if they are at hand. */
+    protected show(next: () => void): void {
+        const { credentials } = this;
+        if (typeof credentials !== "function") {
+            if (credentials !== undefined) this.give(credentials);
+            return next();
+        }
+        void (async () => {
+            try {
+                const given: unknown = await credentials();
+                if (this.current !== "dial" || this.owner.core.closed) return;
+                this.give(given);
+                next();
+            } catch (error) {
+                this.owner.report(error, `the credentials for ${this.url}`);
+                if (this.current === "dial") this.gone();
+            }
+        })();
+    }
+
+    private give(credentials: unknown): void {
+        const { core } = this.owner;
+        core.flat.link_credentials(core.host, this.id, FORMAT_PACKED, pack(credentials ?? null));
     }
 
     /** Say bye and close. */
@@ -177,6 +225,10 @@ export class Link {
     // ---- the transport ----
 
     protected begin(): void {
+        this.show(() => this.connect());
+    }
+
+    private connect(): void {
         const { core } = this.owner;
         this.carry((events) => this.dial!(events, Number(core.flat.link_limit(core.host))));
     }

@@ -1,7 +1,7 @@
 // The memory link: two hosts of one thread, without a transport between them.
 
 import type { Host } from "./host.js";
-import { Link, type LinkOwner } from "./link.js";
+import { Link, type Authenticate, type Credentials, type LinkOwner } from "./link.js";
 import { ChordalError, CODEC_BINARY, E_INVALID, LINK_CLOSED, type LinkEvent } from "./records.js";
 
 /** One end; the other one is there as long as they are linked. */
@@ -25,7 +25,15 @@ export class MemoryLink extends Link {
         return false;
     }
 
+    protected override get connects(): boolean {
+        return this.accept !== undefined;
+    }
+
     protected override begin(): void {
+        this.show(() => this.join());
+    }
+
+    private join(): void {
         const other = this.accept?.();
         if (other === undefined) return this.gone();
         this.other = other;
@@ -84,6 +92,12 @@ export interface PairOptions {
     offer?: boolean;
     /** The first host reaches through the other what that offers. */
     routeOffers?: boolean;
+    /** What the first host shows to the other, as for `connect`. */
+    credentials?: Credentials;
+    /** How the other host lets it in, as for `listen`. */
+    authenticate?: Authenticate;
+    /** The other host believes what the first says about the authority of the sessions that it passes on. */
+    trusted?: boolean;
 }
 
 /**

@@ -27,6 +27,18 @@ export interface Derive<D, R> {
 /** A method as its provider writes it. */
 export type MethodFunction<P extends string, D> = (call: Call<P, D>, ...args: any[]) => unknown;
 
+/** What a guard is asked. */
+export interface Ask<P extends string = string> {
+    /** That of the session: what the program admitted its host with; null for one without. */
+    readonly authority: any;
+    /** Which object; it may not exist. */
+    readonly params: { readonly [K in P]: any };
+    /** The method that is to be called; undefined: the object is to be held. */
+    readonly method: string | undefined;
+    /** Which session: the same number as in its calls. */
+    readonly origin: bigint;
+}
+
 /** What `type` is given. */
 export interface Declaration<P extends string, D, R, M> {
     /** The version that holders may ask for. Default 1. */
@@ -47,6 +59,14 @@ export interface Declaration<P extends string, D, R, M> {
     methods?: M & { [name: string]: MethodFunction<P, D> };
     /** Names of methods that may run twice without harm. */
     idempotent?: readonly string[];
+    /**
+     * Whether a session may hold an object, and then, with `ask.method`, whether it may call: asked before an object is
+     * made or looked up for it; may be async. `true` allows; "all", for a hold, its calls as well, without being asked.
+     * Whatever else it answers or throws, or no answer in time (the host's `guard_timeout`), denies: the other host
+     * learns "denied" and nothing else. This host's own references are not asked about. Not in browsers, where a type
+     * with a guard is refused.
+     */
+    guard?(ask: Ask<P>): boolean | "all" | Promise<boolean | "all">;
     /** Called when an object is made, before it goes live. If it throws a MethodError, holders see it failed. */
     start?(object: ProvidedObject<P, D, R>): void | Promise<void>;
     /** Called when an object is no more. */
@@ -81,6 +101,7 @@ const PARTS = new Set<string>([
     "derives",
     "methods",
     "idempotent",
+    "guard",
     "start",
     "retired",
 ] satisfies (keyof Declaration<any, any, any, any>)[]);
@@ -121,6 +142,7 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
                 params: this.params,
                 keep: this.declaration.keep === true,
                 start: this.declaration.start !== undefined,
+                guarded: this.declaration.guard !== undefined,
                 members: this.members.map((member) => this.describe(member)),
             }),
         );

@@ -52,6 +52,14 @@ export class ProvidedBase<P extends string = string, D = any> {
         return this.provider.transact(this, 0, work);
     }
 
+    /**
+     * Take the object from all sessions with this authority: their references are revoked, with the reason. Its guard
+     * is asked when one holds it again. Not in browsers.
+     */
+    revoke(authority: unknown, reason = ""): void {
+        this.provider.revoke(this, authority, reason);
+    }
+
     /** End the object: its holders see it retired. */
     retire(): void {
         this.provider.retire(this);

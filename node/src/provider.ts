@@ -12,6 +12,7 @@ import type { Pump } from "./pump.js";
 import {
     ChordalError,
     E_NO_TYPE,
+    E_UNSUPPORTED,
     EVENT_TICKET,
     FORMAT_PACKED,
     OBJECT_MADE,
@@ -44,6 +45,11 @@ function reject({ outcome, reject }: Ticket, error: ChordalError): void {
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
     return typeof (value as PromiseLike<unknown> | null | undefined)?.then === "function";
+}
+
+/** The authority of an event. */
+export function unpackOr(packed: Uint8Array, freeze: boolean): any {
+    return packed.length === 0 ? null : unpack(packed, freeze);
 }
 
 /** How many rounds of computing a change of a type's documents may take. */
@@ -80,10 +86,25 @@ export class Provider {
     // ---- types and objects ----
 
     provide(type: Type): void {
-        const { core } = this;
-        this.types.set(core.flat.type_provide(core.host, type.toBytes()), type);
+        this.types.set(this.declare(type), type);
         this.rounds = Math.max(this.rounds, derivesDepth(type));
         this.pump.wake();
+    }
+
+    private declare(type: Type): number {
+        const { core } = this;
+        try {
+            return core.flat.type_provide(core.host, type.toBytes());
+        } catch (error) {
+            const is = error instanceof ChordalError && error.code === E_UNSUPPORTED && type.declaration.guard;
+            if (!is) throw error;
+            const words = "the WebAssembly core has no guards: the server through which a tab is reached says who may";
+            throw new ChordalError(E_UNSUPPORTED, 0, `${type.name}: ${words}`);
+        }
+    }
+
+    typeOf(id: number): Type {
+        return this.types.get(id)!;
     }
 
     object(name: string, params: object): ProvidedBase {
@@ -135,6 +156,11 @@ export class Provider {
         this.pump.wake();
     }
 
+    revoke(object: ProvidedBase, authority: unknown, reason: string): void {
+        this.core.flat.object_revoke(this.core.host, object.id, FORMAT_PACKED, pack(authority), reason);
+        this.pump.wake();
+    }
+
     drop(object: ProvidedBase): void {
         this.core.flat.object_drop(this.core.host, object.id);
         this.pump.wake();
@@ -169,7 +195,7 @@ export class Provider {
     onCall(event: CallEvent): void {
         const object = this.objects.get(event.object)!;
         const member = object.type.members[event.member]!;
-        const call = new Call(this, event.call, object as any, event.origin);
+        const call = new Call(this, event.call, object as any, event.origin, unpackOr(event.authority, this.freeze));
         this.calls.set(event.call, call);
         const where = `${object.type.name}.${member.name}`;
         let result: unknown;

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("chordal")
 
+_WORDS = 100  # as many as travel
+
 
 async def _answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
     answer = function(*arguments)
@@ -101,7 +103,7 @@ class Admission:
 def _reason(error: Exception) -> str:
     """What a peer that is refused is told: the words of a ChordalError "refused", of all else nothing."""
     if isinstance(error, ChordalError) and error.name == "refused":
-        return error.detail
+        return error.detail[:_WORDS]
     log.error("a peer could not be authenticated", exc_info=error)
     return ""
 
