@@ -123,8 +123,7 @@ static int check_message(const chordal__message *message, uint64_t *out_bytes) {
 static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_kind, chordal__list *queue) {
     bool follows = !chordal__list_empty(queue);
     if (codec->scratch.failed) return codec->scratch.failed;
-    chordal__frame *frame =
-        chordal__frame_new(codec, kind, &codec->scratch, codec->insertions, codec->insertions_len);
+    chordal__frame *frame = chordal__frame_new(codec, kind, &codec->scratch, codec->insertions, codec->insertions_len);
     if (!frame) return CHORDAL_E_NOMEM;
     frame->message_kind = message_kind;
     frame->follows = follows;

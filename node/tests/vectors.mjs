@@ -14,7 +14,7 @@ import { encodeText } from "../dist/text.js";
 
 const vectors = new URL("../../tests/vectors/", import.meta.url);
 const DECLARED = 8; // how deep the declaration of a type is nested, which a host's limit must leave room for
-const FOR_C = ["messages", "changes", "snapshots"];
+const FOR_C = ["messages", "changes", "snapshots", "deflated"];
 const FIELDS = {
     values:
         "name value packed json digest also_json also_packed also_json_hex reordered arguments " +

@@ -14,7 +14,7 @@ from conftest import Notes, until
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "vectors"
 DECLARED = 8  # how deep the declaration of a type is nested, which a host's limit on depth must leave room for
-FOR_C = {"messages", "changes", "snapshots"}
+FOR_C = {"messages", "changes", "snapshots", "deflated"}
 FIELDS = {
     "values": "name value packed json digest also_json also_packed also_json_hex reordered arguments code position "
     "depth json_hex",
