@@ -13,7 +13,8 @@
 
 typedef struct world {
     fault_memory *memory;
-    bool large; /* what is committed and called with */
+    bool large;   /* what is committed and called with */
+    bool guarded; /* the consumer is let in, what it does is judged, and all is taken back at the end */
     char json[LARGE + 32];
     chordal_host *provider, *consumer;
     chordal_dispatcher *provides, *consumes;
@@ -66,6 +67,12 @@ static const chordal_member members[] = {
 };
 static const chordal_type notes = {
     .name = "notes", .version = 1, .params = "board", .members = members, .members_len = 3};
+static const chordal_type secrets = {.name = "notes",
+                                     .version = 1,
+                                     .flags = CHORDAL_TYPE_GUARDED,
+                                     .params = "board",
+                                     .members = members,
+                                     .members_len = 3};
 
 static void on_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
     world *w = context;
@@ -95,12 +102,26 @@ static void on_ticket(void *context, chordal_host *host, const chordal_event_TIC
     ((world *)context)->ticket = 0;
 }
 
+static void on_authenticate(void *context, chordal_host *host, const chordal_event_AUTHENTICATE *event) {
+    world *w = context;
+    static const char ann[] = "{\"user\":[\"ann\",1.5]}";
+    (void)AGAIN(w,
+                chordal_link_admit(host, event->link, CHORDAL_FORMAT_JSON, (const uint8_t *)ann, sizeof ann - 1, NULL));
+}
+
+static void on_guard(void *context, chordal_host *host, const chordal_event_GUARD *event) {
+    world *w = context;
+    (void)AGAIN(w, chordal_guard_answer(host, event->guard, CHORDAL_GUARD_ALLOW, NULL));
+}
+
 static const chordal_handlers handlers = {.size = sizeof handlers,
                                           .link = on_link,
                                           .reference = on_reference,
                                           .frame = on_frame,
                                           .result = on_result,
-                                          .ticket = on_ticket};
+                                          .ticket = on_ticket,
+                                          .authenticate = on_authenticate,
+                                          .guard = on_guard};
 
 static bool open_world(world *w, const chordal_memory_functions *functions) {
     chordal_host_options options = {.size = sizeof options, .memory = functions};
@@ -109,9 +130,11 @@ static bool open_world(world *w, const chordal_memory_functions *functions) {
            went(w, chordal_host_open(&options, &w->consumer, NULL)) &&
            went(w, chordal_dispatcher_open(w->provider, &handlers, w, &w->provides, NULL)) &&
            went(w, chordal_dispatcher_open(w->consumer, &handlers, w, &w->consumes, NULL)) &&
-           AGAIN(w, chordal_dispatcher_provide(w->provides, &notes, NULL)) &&
+           AGAIN(w, chordal_dispatcher_provide(w->provides, w->guarded ? &secrets : &notes, NULL)) &&
            AGAIN(w, chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT | (w->large ? CHORDAL_LINK_DEFLATE : 0),
                                       &w->dialling, NULL)) &&
+           (!w->guarded || AGAIN(w, chordal_link_credentials(w->consumer, w->dialling, CHORDAL_FORMAT_JSON,
+                                                             (const uint8_t *)"[\"token\"]", 9, NULL))) &&
            AGAIN(w, chordal_reference_get(w->consumer, w->dialling, "notes", 5, 1, 0, CHORDAL_FORMAT_JSON,
                                           (const uint8_t *)params, sizeof params - 1, &w->reference, NULL));
 }
@@ -127,7 +150,8 @@ static void dial(world *w) {
     w->dial = false;
     give_back(w->provider, w->accepted);
     w->accepted = 0;
-    if (!AGAIN(w, chordal_link_open(w->provider, 0, &w->accepted, NULL))) return;
+    if (!AGAIN(w, chordal_link_open(w->provider, w->guarded ? CHORDAL_LINK_AUTHENTICATE : 0, &w->accepted, NULL)))
+        return;
     (void)AGAIN(w, chordal_link_up(w->provider, w->accepted, CHORDAL_CODEC_BINARY, w->now, NULL));
     (void)AGAIN(w, chordal_link_up(w->consumer, w->dialling, CHORDAL_CODEC_BINARY, w->now, NULL));
 }
@@ -158,6 +182,18 @@ static void use_world(world *w) {
     if (!w->large || !w->memory->persistent) CHECK_INT(w->results, 1);
 }
 
+static void take_back(world *w) {
+    static const char ann[] = "{\"user\":[\"ann\",1.5]}";
+    if (!AGAIN(w, chordal_host_revoke(w->provider, CHORDAL_FORMAT_JSON, (const uint8_t *)ann, sizeof ann - 1, "late", 4,
+                                      NULL)))
+        return;
+    chordal_counters counters;
+    CHECK_INT(chordal_host_counters(w->provider, &counters, sizeof counters), 0);
+    CHECK_INT(counters.live_sessions, 0);
+    UNTIL(w, w->state == CHORDAL_REFERENCE_REVOKED);
+    if (w->memory->failures == 0) CHECK_INT(w->state, CHORDAL_REFERENCE_REVOKED);
+}
+
 /* Hosts first, then what came of them. */
 static void close_world(world *w) {
     chordal_dispatcher_close(w->consumes);
@@ -172,9 +208,12 @@ static void close_world(world *w) {
     give_back(w->consumer, w->dialling);
 }
 
+static int large_parts, guarded; /* which scenario */
+
 static int scenario(const chordal_memory_functions *functions, fault_memory *memory, void *context) {
-    world w = {.memory = memory, .now = 1, .large = context != NULL};
+    world w = {.memory = memory, .now = 1, .large = context == &large_parts, .guarded = context == &guarded};
     if (open_world(&w, functions)) use_world(&w);
+    if (w.guarded && w.results) take_back(&w);
     if (memory->failures == 0) {
         CHECK_INT(w.result_code, 0);
         CHECK(w.frames >= 2);
@@ -185,11 +224,12 @@ static int scenario(const chordal_memory_functions *functions, fault_memory *mem
     return w.code;
 }
 
-static void sweep(const char *name, void *large) {
+static void sweep(const char *name, void *which) {
     fault_plan plan = {.name = name,
                        .scenario = scenario,
-                       .context = large,
-                       .allowed = {CHORDAL_E_OUTCOME_UNKNOWN, CHORDAL_E_STATE, CHORDAL_E_DEADLINE},
+                       .context = which,
+                       .allowed = {CHORDAL_E_OUTCOME_UNKNOWN, CHORDAL_E_STATE, CHORDAL_E_DEADLINE,
+                                   which == &guarded ? CHORDAL_E_METHOD : 0}, /* without its caller's authority */
                        .benign = true};
     CHECK(fault_sweep(&plan) > 50);
 }
@@ -199,7 +239,11 @@ TEST(live) {
 }
 
 TEST(deflated) {
-    sweep("deflated", &(bool){true});
+    sweep("deflated", &large_parts);
 }
 
-TESTS({"live", live}, {"deflated", deflated})
+TEST(judged) {
+    sweep("judged", &guarded);
+}
+
+TESTS({"live", live}, {"deflated", deflated}, {"judged", judged})

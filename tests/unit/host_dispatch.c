@@ -290,7 +290,103 @@ TEST(refused) {
     shut(&self);
 }
 
+/* ---- who may ---- */
+
+static int asked;
+
+static void admit(void *context, chordal_host *host, const chordal_event_AUTHENTICATE *event) {
+    (void)context;
+    asked++;
+    CHECK_INT(chordal_link_admit(host, event->link, CHORDAL_FORMAT_JSON, (const uint8_t *)"7", 1, NULL), 0);
+}
+static void judge(void *context, chordal_host *host, const chordal_event_GUARD *event) {
+    (void)context;
+    asked++;
+    CHECK_INT(chordal_guard_answer(host, event->guard, CHORDAL_GUARD_ALLOW, NULL), 0);
+}
+static void who(const chordal_request *request) {
+    char *json = request->authority ? json_of(request->authority) : NULL;
+    chordal_call_answer(request->host, request->id, CHORDAL_FORMAT_JSON, (const uint8_t *)(json ? json : "null"),
+                        json ? strlen(json) : 4, NULL);
+    free(json);
+}
+static const chordal_member secret_members[] = {CHORDAL_METHOD("who", who)};
+static const chordal_type secret = {
+    .name = "secret", .version = 1, .flags = CHORDAL_TYPE_GUARDED, .members = secret_members, .members_len = 1};
+typedef struct outcome {
+    int state, code, result;
+} outcome;
+static void note_link(void *context, chordal_host *host, const chordal_event_LINK *event) {
+    (void)host;
+    if (event->state == CHORDAL_LINK_CLOSED) ((outcome *)context)->code = event->code;
+}
+static void note_reference(void *context, chordal_host *host, const chordal_event_REFERENCE *event) {
+    (void)host;
+    ((outcome *)context)->state = (int)event->state;
+    if (event->code) ((outcome *)context)->code = event->code;
+}
+static void note_result(void *context, chordal_host *host, const chordal_event_RESULT *event) {
+    (void)host;
+    ((outcome *)context)->result = event->code ? event->code : 1;
+    CHECK_INT(*((const uint8_t *)event + event->value.offset), 7);
+}
+
+/* A table that a program of before has: its size ends before the functions that came later. */
+static outcome run_guarded(const chordal_handlers *given, uint32_t flags) {
+    static const chordal_handlers notes = {
+        .size = sizeof notes, .link = note_link, .reference = note_reference, .result = note_result};
+    outcome seen = {0};
+    chordal_host *provider, *consumer;
+    chordal_dispatcher *provides, *consumes;
+    chordal_id a, b, reference, call = 0;
+    CHECK_INT(chordal_host_open(NULL, &provider, NULL), 0);
+    CHECK_INT(chordal_host_open(NULL, &consumer, NULL), 0);
+    CHECK_INT(chordal_dispatcher_open(provider, given, NULL, &provides, NULL), 0);
+    CHECK_INT(chordal_dispatcher_open(consumer, &notes, &seen, &consumes, NULL), 0);
+    CHECK_INT(chordal_dispatcher_provide(provides, &secret, NULL), 0);
+    CHECK_INT(chordal_link_open(provider, flags, &a, NULL), 0);
+    CHECK_INT(chordal_link_open(consumer, CHORDAL_LINK_CONNECT, &b, NULL), 0);
+    CHECK_INT(chordal_link_up(provider, a, CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    CHECK_INT(chordal_link_up(consumer, b, CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    CHECK_INT(chordal_reference_get(consumer, b, "secret", 6, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2,
+                                    &reference, NULL),
+              0);
+    for (int turn = 0; turn < 20; turn++) {
+        chordal_link_carry(provider, a, consumer, b, 0, NULL, NULL);
+        CHECK_INT(chordal_dispatcher_turn(provides, 0, NULL), 0);
+        CHECK_INT(chordal_dispatcher_turn(consumes, 0, NULL), 0);
+        if (seen.state == CHORDAL_REFERENCE_LIVE && !call)
+            CHECK_INT(chordal_call_start(consumer, reference, "who", 3, CHORDAL_FORMAT_JSON, (const uint8_t *)"[]", 2,
+                                         0, &call, NULL),
+                      0);
+    }
+    chordal_dispatcher_close(provides);
+    chordal_dispatcher_close(consumes);
+    chordal_host_forget(provider);
+    chordal_host_forget(consumer);
+    return seen;
+}
+
+TEST(who_may) {
+    chordal_handlers own = {.size = sizeof own, .authenticate = admit, .guard = judge};
+    outcome seen = run_guarded(&own, CHORDAL_LINK_AUTHENTICATE);
+    CHECK_INT(seen.result, 1);
+    CHECK_INT(asked, 3); /* the peer, its hold, its call */
+    own.guard = NULL;
+    seen = run_guarded(&own, CHORDAL_LINK_AUTHENTICATE);
+    CHECK_INT(seen.code, CHORDAL_E_DENIED);
+    own.authenticate = NULL;
+    seen = run_guarded(&own, CHORDAL_LINK_AUTHENTICATE);
+    CHECK_INT(seen.code, CHORDAL_E_REFUSED);
+    seen = run_guarded(NULL, 0);
+    CHECK_INT(seen.code, CHORDAL_E_DENIED);
+    own.guard = judge;
+    own.size = offsetof(chordal_handlers, authenticate);
+    seen = run_guarded(&own, 0);
+    CHECK_INT(seen.code, CHORDAL_E_DENIED);
+}
+
 TESTS({"declaration", declaration}, {"functions", functions}, {"bytes_among_the_arguments", bytes_among_the_arguments},
       {"a_member_without_function", a_member_without_function}, {"large_values", large_values},
       {"closed_with_objects", closed_with_objects}, {"unknown_events_are_skipped", unknown_events_are_skipped},
-      {"refused", refused})
+      {"refused", refused}, {"who_may", who_may})
