@@ -26,5 +26,6 @@ int chordal_uv_parent(chordal_uv *adapter, uint32_t link_flags, chordal_id *out_
     }
     unsetenv(CHORDAL__UV_PARENT);
     (void)fcntl(socket, F_SETFD, FD_CLOEXEC); /* processes that it starts in turn have parents of their own */
-    return chordal__uv_ipc_inherited(adapter, socket, link_flags | CHORDAL_LINK_OFFER, out_link, error);
+    uint32_t flags = link_flags | CHORDAL_LINK_OFFER | CHORDAL_LINK_TRUSTED;
+    return chordal__uv_ipc_inherited(adapter, socket, flags, out_link, error);
 }

@@ -100,13 +100,17 @@ static void stop_for(chordal_uv_worker *worker, int code) {
     worker->wanted = false;
     worker->code = code;
     if (!worker->running) wait_no_more(worker);
+}
+
+static void give_up(chordal_uv_worker *worker, int code) {
+    stop_for(worker, code);
     if (worker->link) chordal_link_close(worker->adapter->host, worker->link->id, NULL);
 }
 
 /* Whether it may be tried again. */
 static bool may_fail(chordal_uv_worker *worker) {
     if (++worker->failures <= worker->plan.options.restarts) return true;
-    stop_for(worker, CHORDAL_E_LIMIT);
+    give_up(worker, CHORDAL_E_LIMIT);
     return false;
 }
 
@@ -115,9 +119,12 @@ static void spawn_later(chordal_uv_worker *worker);
 /* A process has gone whose link is not closed. */
 static void go_on(chordal_uv_worker *worker) {
     bool failed = worker->status || worker->signal || worker->missed;
-    if (worker->stopping) return;
+    if (worker->stopping) {
+        give_up(worker, worker->code); /* nothing is left to wait for */
+        return;
+    }
     if (!failed)
-        stop_for(worker, 0);
+        give_up(worker, 0);
     else if (may_fail(worker) && worker->wanted)
         spawn_later(worker);
 }
@@ -177,7 +184,7 @@ static void not_started(chordal_uv_worker *worker, int status) {
     worker->signal = 0;
     report(worker, CHORDAL_UV_WORKER_EXITED, 0);
     if (is_final(status))
-        stop_for(worker, CHORDAL_E_INVALID);
+        give_up(worker, CHORDAL_E_INVALID);
     else
         (void)may_fail(worker);
     cut(worker);
@@ -387,9 +394,12 @@ int chordal_uv_worker_start(chordal_uv *adapter, const chordal_uv_worker_options
 
 void chordal_uv_worker_stop(chordal_uv_worker *worker) {
     if (worker->stopping || !worker->adapter->host) return;
+    chordal_uv *adapter = worker->adapter;
     stop_for(worker, 0);
-    if (worker->running && !is_going(worker)) wait_for(worker, LEAVE, worker->plan.options.stop_timeout);
-    chordal_uv_wake(worker->adapter);
+    if (worker->link)
+        chordal_link_drain(adapter->host, worker->link->id, worker->plan.options.drain_timeout,
+                           chordal__uv_now(adapter), NULL);
+    chordal_uv_wake(adapter);
 }
 
 int64_t chordal_uv_worker_process(const chordal_uv_worker *worker) {

@@ -36,6 +36,7 @@ static chordal_time span(chordal_time given, chordal_time fallback) {
 
 static void fill(chordal_uv_worker_options *options) {
     options->start_timeout = span(options->start_timeout, 30000);
+    options->drain_timeout = span(options->drain_timeout, 5000);
     options->stop_timeout = span(options->stop_timeout, 5000);
     options->kill_timeout = span(options->kill_timeout, 5000);
     options->backoff_first = span(options->backoff_first, 250);

@@ -24,7 +24,7 @@ function later(step: () => void): void {
 }
 
 function unsupported(): never {
-    throw new ChordalError(E_UNSUPPORTED, 0, "a browser cannot be connected to");
+    throw new ChordalError(E_UNSUPPORTED, 0, "a browser cannot be connected to, nor start processes");
 }
 
 setPlatform({
@@ -38,6 +38,8 @@ setPlatform({
     },
     listen: unsupported,
     attach: unsupported,
+    start: unsupported,
+    parent: unsupported,
 });
 
 export * from "./index.js";

@@ -7,7 +7,7 @@ import { closedError, errorOf } from "./errors.js";
 import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
 import { Link, Server, type Authenticate, type Credentials } from "./link.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
-import type { Shape, Type } from "./object.js";
+import type { Placement, Shape, Type } from "./object.js";
 import { pack, packArguments, unpack } from "./packed.js";
 import { platform, type Accept } from "./platform.js";
 import type { ProvidedObject } from "./provided.js";
@@ -31,6 +31,7 @@ import {
     EVENT_OBJECT,
     EVENT_OUTPUT,
     EVENT_REFERENCE,
+    EVENT_RESOLVE,
     EVENT_RESULT,
     EVENT_TICKET,
     FORMAT_PACKED,
@@ -50,11 +51,14 @@ import {
 import { Reference, withMembers, type AnyReference, type CallOptions, type ReferenceTo } from "./reference.js";
 import { Replica, type KeepValues } from "./replica.js";
 import type { Transaction } from "./transaction.js";
+import { Worker, type WorkerOptions } from "./worker.js";
 
 /** What a host is opened with: limits of the core by name (bytes, counts, milliseconds; docs/api.md), and these. */
 export interface HostOptions extends Limits {
     /** Types to provide. */
     types?: readonly Type<any, any, any, any>[];
+    /** Whether types with a `placement` are placed; else they are provided, as in workers. Default true. */
+    placed?: boolean;
     /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
     freeze?: boolean;
     /**
@@ -182,6 +186,8 @@ export class Host implements Disposable, AsyncDisposable {
     private calls = new Map<number, Pending>();
     private links = new Map<number, Link>();
     private servers = new Set<Server>();
+    private workers = new Set<Worker>();
+    private parentLink: Link | undefined;
 
     constructor(private readonly options: HostOptions = {}) {
         this.freeze = options.freeze ?? platform().development;
@@ -198,7 +204,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     private open(flat: Flat): void {
         if (this.isClosed) throw closedError("host");
-        const { types = [], freeze: _freeze, onError: _onError, ...limits } = this.options;
+        const { types = [], placed = true, freeze: _freeze, onError: _onError, ...limits } = this.options;
         const core = new Core(flat, limits);
         const pump = new Pump(
             core,
@@ -209,7 +215,11 @@ export class Host implements Disposable, AsyncDisposable {
         this.opened = { core, pump, provider: new Provider(this, core, pump, this.freeze, this.report) };
         forgottenHosts.register(this, core, core);
         try {
-            for (const type of types) this.opened.provider.provide(type);
+            for (const type of types) {
+                const { placement } = type.declaration;
+                if (placed && placement !== undefined) this.opened.provider.place(type.name, placement);
+                else this.opened.provider.provide(type);
+            }
         } catch (error) {
             this.closeNow();
             throw error;
@@ -265,6 +275,19 @@ export class Host implements Disposable, AsyncDisposable {
             },
             throwNowOrLater(this.steps === undefined),
         );
+    }
+
+    /**
+     * The objects of a type live elsewhere, each where `placement` says, by default that of its declaration. It is
+     * asked whenever somebody wants an object, once for all that want it at the time, and should give the same for the
+     * same params as long as the object lives there. If it throws a MethodError, those who want the object see it
+     * failed for this reason. Refused: EXISTS (provided or placed already), INVALID, UNSUPPORTED (WebAssembly).
+     */
+    place(type: string | Type<any, any, any, any>, placement?: Placement): void {
+        const where = placement ?? (typeof type === "string" ? undefined : type.declaration.placement);
+        if (where === undefined) throw new ChordalError(E_INVALID, 0, "a type is placed by a function");
+        const name = typeof type === "string" ? type : type.name;
+        this.whenOpen(() => this.provider.place(name, where), throwNowOrLater(this.steps === undefined));
     }
 
     /**
@@ -512,6 +535,42 @@ export class Host implements Disposable, AsyncDisposable {
         return this.makeServer("", platform().attach(server, accept, limit, options), accepted);
     }
 
+    /**
+     * Start a process that serves objects: `host.worker(process.execPath, ["board.js"])`. There it links itself by
+     * `parent`. Its link is one of this host's: what the worker offers is reached through it, and what is placed there
+     * waits while it is started again. One that exits with 0 has ended. Only in Node.
+     */
+    worker(command: string, args: readonly string[] = [], options: WorkerOptions = {}): Worker {
+        const worker = new Worker(this, command, args, options, () => this.workers.delete(worker));
+        this.workers.add(worker);
+        const flags = LINK_CONNECT | linkFlags({ routeOffers: true, serve: options.serve });
+        this.whenOpen(
+            () => this.openLink(worker.link, flags),
+            (error) => worker.link.abandon(error as ChordalError),
+        );
+        return worker;
+    }
+
+    /**
+     * In a worker: the link with the host that started this process, made when it is asked for the first time. The
+     * types of this host are offered over it. `await host.parent().closed` waits until the parent is gone, or wants no
+     * more of this worker: nothing keeps it from exiting then. Refused: STATE (no host started this process).
+     */
+    parent({ serve }: Pick<LinkOptions, "serve"> = {}): Link {
+        if (this.parentLink !== undefined) return this.parentLink;
+        const dial = platform().parent();
+        const link = (this.parentLink = new Link(this, "parent:", undefined));
+        this.whenOpen(
+            () => {
+                this.openLink(link, linkFlags({ offer: true, serve, trusted: true }));
+                const limit = Number(this.core.flat.link_limit(this.core.host));
+                link.accepted((events) => dial(events, limit), CODEC_BINARY);
+            },
+            (error) => link.abandon(error as ChordalError),
+        );
+        return link;
+    }
+
     private acceptor(url: string, options: ListenOptions, accepted: Set<Link>): Accept {
         return (dial, codec) => {
             const link = new Link(this, url, undefined);
@@ -589,6 +648,8 @@ export class Host implements Disposable, AsyncDisposable {
                 return void this.admission.authenticate(event, this.links.get(event.link)?.authenticate);
             case EVENT_GUARD:
                 return void this.admission.judge(event, this.provider.typeOf(event.type));
+            case EVENT_RESOLVE:
+                return this.provider.onResolve(event);
         }
     }
 
@@ -618,9 +679,13 @@ export class Host implements Disposable, AsyncDisposable {
         return this.isClosed;
     }
 
-    /** Say bye on all links, then close: all calls still waiting are rejected, references released, loops ended. */
+    /**
+     * Say bye on all links, then close: all calls still waiting are rejected, references released, loops ended, and
+     * workers, which are waited for.
+     */
     async close(): Promise<void> {
         if (this.isClosed) return;
+        const workers = [...this.workers];
         for (const server of [...this.servers]) server.close();
         for (const link of [...this.links.values()]) link.close();
         const until = performance.now() + CLOSE_TIMEOUT;
@@ -628,6 +693,7 @@ export class Host implements Disposable, AsyncDisposable {
             await new Promise((resolve) => setTimeout(resolve, 5));
         }
         this.closeNow();
+        await Promise.all(workers.map((worker) => worker.ended));
     }
 
     /** Close at once: links are cut. */
@@ -685,5 +751,16 @@ export function connect(url: string, options: HostOptions & ConnectOptions = {})
     const { codec, credentials, offer, routeOffers, serve, trusted, ...rest } = options;
     const host = new Host(rest);
     host.connect(url, { codec, credentials, offer, routeOffers, serve, trusted } as ConnectOptions);
+    return host;
+}
+
+/**
+ * A worker's host: it provides its types, also those with a `placement`, and is linked with the host that started this
+ * process. Refused: STATE (no host did).
+ */
+export function parent(options: HostOptions & Pick<LinkOptions, "serve"> = {}): Host {
+    const { serve, ...rest } = options;
+    const host = new Host({ ...rest, placed: false });
+    host.parent({ serve });
     return host;
 }

@@ -9,6 +9,7 @@ export type { Frame } from "./frame.js";
 export {
     connect,
     Host,
+    parent,
     type AttachOptions,
     type ConnectOptions,
     type GetOptions,
@@ -24,6 +25,8 @@ export {
     type Declaration,
     type Derive,
     type MethodFunction,
+    type Place,
+    type Placement,
     type Shape,
     type Sources,
     type Type,
@@ -46,3 +49,4 @@ export type { Documents, Transaction } from "./transaction.js";
 export type { Immutable, Value } from "./value.js";
 export type { Versions } from "./versions.js";
 export { useWasm, versions } from "./wasm.js";
+export { Worker, type WorkerOptions, type WorkerState } from "./worker.js";

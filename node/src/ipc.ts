@@ -22,6 +22,7 @@ class PipeTransport implements Transport {
         private socket: Socket,
         private events: TransportEvents,
         private limit: number,
+        private awaits = false, // the process at the other end has not said yet that it is there
     ) {
         socket.on("connect", () => events.opened(CODEC_BINARY));
         socket.on("data", (chunk) => this.gather(chunk));
@@ -50,7 +51,11 @@ class PipeTransport implements Transport {
         const piece = all.subarray(0, this.wanted);
         this.chunks = all.length > this.wanted ? [all.subarray(this.wanted)] : [];
         this.gathered -= this.wanted;
-        if (this.length < 0) {
+        if (this.awaits) {
+            this.awaits = false;
+            if (piece.readUInt32LE(0) === 0) this.events.opened(CODEC_BINARY);
+            else this.abort();
+        } else if (this.length < 0) {
             this.length = this.wanted = piece.readUInt32LE(0);
             if (this.length > this.limit) this.refuse();
         } else {
@@ -92,6 +97,17 @@ class PipeTransport implements Transport {
 /** Connect to the pipe at a path. */
 export function dialPipe(path: string, events: TransportEvents, limit: number): Transport {
     return new PipeTransport(connect({ path, allowHalfOpen: true }), events, limit);
+}
+
+/** The pipe to a process that was started: open when that says that it is there, by an empty message. */
+export function spawnedPipe(socket: Socket, events: TransportEvents, limit: number): Transport {
+    return new PipeTransport(socket, events, limit, true);
+}
+
+/** The other end of such a pipe. */
+export function inheritedPipe(socket: Socket, events: TransportEvents, limit: number): Transport {
+    socket.write(Buffer.alloc(HEAD));
+    return new PipeTransport(socket, events, limit);
 }
 
 /** What became of an address in use: whether somebody answers there. */

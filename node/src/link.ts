@@ -90,6 +90,7 @@ export class Link {
     private credentials: Credentials;
     /** @internal */
     authenticate: Authenticate | undefined;
+    private closing: (() => void)[] = [];
 
     /** @internal */
     constructor(
@@ -117,6 +118,14 @@ export class Link {
     get up(): Promise<void> {
         return new Promise((resolve, reject) => {
             this.waiting.push({ resolve, reject });
+            this.settleWaiting();
+        });
+    }
+
+    /** Fulfilled when the link is closed for good, by either side; `error` tells why. */
+    get closed(): Promise<void> {
+        return new Promise((resolve) => {
+            this.closing.push(resolve);
             this.settleWaiting();
         });
     }
@@ -177,6 +186,7 @@ export class Link {
 
     private settleWaiting(): void {
         if (this.current !== "up" && this.current !== "closed") return;
+        if (this.current === "closed") for (const resolve of this.closing.splice(0)) resolve();
         for (const one of this.waiting.splice(0)) {
             if (this.current === "up") one.resolve();
             else one.reject(this.reason ?? closedError("link"));

@@ -9,6 +9,7 @@ import { WebSocket } from "ws";
 import type { Flat } from "./flat.js";
 import { dialPipe, servePipe } from "./ipc.js";
 import { setPlatform } from "./platform.js";
+import { parentPipe, startProcess } from "./process.js";
 import { ChordalError, CODEC_BINARY, E_INVALID } from "./records.js";
 import { loadWasm, wasmWanted } from "./wasm.js";
 import { webSocketDial, type Socket } from "./websocket_client.js";
@@ -66,6 +67,8 @@ setPlatform({
         if (path !== undefined) return { address: url, stop: await servePipe(path, accept, limit) };
         return serveWebSockets(url, accept, limit, options);
     },
+    start: (command, args, options, exited) => startProcess(command, args, options, exited),
+    parent: () => parentPipe(),
     attach: (server, accept, limit, options) => attachWebSockets(server as Server, accept, limit, options),
 });
 

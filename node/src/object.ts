@@ -1,11 +1,20 @@
 // Types: what a program declares in order to provide objects.
 
 import type { Call } from "./call.js";
+import type { Host } from "./host.js";
+import type { Link } from "./link.js";
 import { encodeText } from "./text.js";
 import { pack } from "./packed.js";
 import type { ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID } from "./records.js";
 import type { Immutable } from "./value.js";
+import type { Worker } from "./worker.js";
+
+/** Where an object may live. */
+export type Place = Worker | Link;
+
+/** Says where an object lives. */
+export type Placement = (params: any, host: Host) => Place | Promise<Place>;
 
 type Named = Record<string, unknown>;
 
@@ -47,6 +56,11 @@ export interface Declaration<P extends string, D, R, M> {
     params?: readonly P[];
     /** Objects stay when nobody holds them. */
     keep?: boolean;
+    /**
+     * Where an object lives: a worker or a link, or a promise of one. Hosts place such a type instead of providing it,
+     * but for those of workers: see `Host.place`.
+     */
+    placement?(params: { readonly [K in P]: any }, host: Host): Place | Promise<Place>;
     /** JSON values of each object, with what they are in a new one. They change only in transactions. */
     documents?: D;
     /** Values computed from documents. */
@@ -97,6 +111,7 @@ const PARTS = new Set<string>([
     "version",
     "params",
     "keep",
+    "placement",
     "documents",
     "derives",
     "methods",

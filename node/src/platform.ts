@@ -10,6 +10,16 @@ export interface Listening {
     stop(): void;
 }
 
+/** What became of a process: its exit code or signal, or why it was not started. */
+export type Exited = (code?: number, signal?: string, error?: Error) => void;
+
+export interface Process {
+    readonly pid: number | undefined;
+    kill(signal: "SIGTERM" | "SIGKILL"): void;
+    /** Use the socket that it inherited. */
+    carry(events: TransportEvents, limit: number): Transport;
+}
+
 export interface Platform {
     /** Whether values are frozen when a host does not say. */
     readonly development: boolean;
@@ -21,6 +31,10 @@ export interface Platform {
     /** Refuses addresses that the platform cannot connect to: INVALID, UNSUPPORTED. */
     dial(url: string, codec: number): Dial;
     listen(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;
+    /** Start a process that inherits a socket. */
+    start(command: string, args: readonly string[], options: object, exited: Exited): Process;
+    /** The socket that this process inherited; refused: STATE. */
+    parent(): (events: TransportEvents, limit: number) => Transport;
     attach(server: object, accept: Accept, limit: number, options: object): () => void;
 }
 

@@ -4,13 +4,15 @@ import { Call } from "./call.js";
 import { MethodError } from "./errors.js";
 import type { Core } from "./core.js";
 import type { Host } from "./host.js";
-import type { Type } from "./object.js";
+import { Link } from "./link.js";
+import type { Placement, Type } from "./object.js";
 import { pack, unpack, unpackArguments } from "./packed.js";
 import { platform } from "./platform.js";
 import { ProvidedBase } from "./provided.js";
 import type { Pump } from "./pump.js";
 import {
     ChordalError,
+    E_CLOSED,
     E_NO_TYPE,
     E_UNSUPPORTED,
     EVENT_TICKET,
@@ -21,6 +23,7 @@ import {
     type ComputeEvent,
     type HostEvent,
     type ObjectEvent,
+    type ResolveEvent,
     type TicketEvent,
 } from "./records.js";
 import { Changes, runWork } from "./transaction.js";
@@ -68,6 +71,7 @@ export class Provider {
     private calls = new Map<number, Call>();
     private tickets = new Map<number, Ticket>();
     private unsettled = new Map<number, number>(); // object: commits that are not through
+    private placements = new Map<string, Placement>();
     private rounds = 0;
     private buffer = new Uint8Array(READ_SIZE);
 
@@ -105,6 +109,45 @@ export class Provider {
 
     typeOf(id: number): Type {
         return this.types.get(id)!;
+    }
+
+    // ---- objects elsewhere ----
+
+    place(name: string, placement: Placement): void {
+        const { core } = this;
+        core.flat.type_place(core.host, name);
+        this.placements.set(name, placement);
+        this.pump.wake();
+    }
+
+    onResolve({ question, type, params }: ResolveEvent): void {
+        void this.resolve(question, type, unpack(params, this.freeze));
+    }
+
+    private async resolve(question: number, name: string, params: Value): Promise<void> {
+        const { core } = this;
+        try {
+            const place = await this.placements.get(name)!(params, this.host);
+            if (core.closed) return;
+            const link = "link" in place ? place.link : place;
+            if (!(link instanceof Link)) throw new TypeError("a placement gives a worker or a link");
+            if (link.state === "closed") throw new MethodError("no_route", "the link to the object is closed");
+            this.settleQuestion(() => core.flat.resolve(core.host, question, link.id));
+        } catch (error) {
+            const reason = this.told(error, `the placement of ${name}`);
+            if (core.closed) return;
+            this.settleQuestion(() => core.flat.resolve_fail(core.host, question, reason.name, reason.message));
+        }
+        this.pump.wake();
+    }
+
+    /** It may be too late: nobody waits any more. */
+    private settleQuestion(step: () => void): void {
+        try {
+            step();
+        } catch (error) {
+            if (!(error instanceof ChordalError) || error.code !== E_CLOSED) throw error;
+        }
     }
 
     object(name: string, params: object): ProvidedBase {

@@ -13,13 +13,14 @@ from .call import Call
 from .draft import DraftDict, DraftList
 from .errors import Cancelled, ChordalError, DeadlineError, DeriveError, MethodError, OutcomeUnknown
 from .frame import Frame
-from .host import Host, connect
+from .host import Host, connect, parent
 from .link import Link, Server
 from .memory import pair
 from .object import Ask, Object, derive, document, method
 from .reference import Frames, Member, Reference, Watch
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, FrozenList, Value, freeze
+from .worker import Worker
 
 
 def versions() -> dict[str, Any]:
@@ -54,11 +55,13 @@ __all__ = [
     "Transaction",
     "Value",
     "Watch",
+    "Worker",
     "connect",
     "derive",
     "document",
     "freeze",
     "method",
     "pair",
+    "parent",
     "versions",
 ]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from . import _native, _records
 from .call import Call
 from .errors import ChordalError, MethodError, error_of
-from .object import Derive, Method, Object
+from .link import Link
+from .object import Derive, Method, Object, Placement
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, freeze
 
@@ -34,6 +35,7 @@ class Provider:
         self.objects: dict[int, Object] = {}
         self.calls: dict[int, Call] = {}
         self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
+        self.placements: dict[str, Placement] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.settle_polls = 0  # how often derives may have to be asked for after a commit
 
@@ -76,6 +78,33 @@ class Provider:
         if instance._id in self.objects:
             self.core.object_start(instance._id, reason.name, reason.detail)
             self.pump.wake()
+
+    # ---- objects elsewhere ----
+
+    def place(self, name: str, placement: Placement) -> None:
+        self.core.enter()
+        self.core.type_place(name)
+        self.placements[name] = placement
+
+    def on_resolve(self, event: _records.ResolveEvent) -> None:
+        self._run(self._resolve(event.question, event.type, _native.unpack(event.params)))
+
+    async def _resolve(self, question: int, name: str, params: FrozenDict) -> None:
+        try:
+            place = self.placements[name](params, self.host)
+            if inspect.isawaitable(place):
+                place = await place
+            link = getattr(place, "link", place)
+            if not isinstance(link, Link):
+                raise TypeError(f"a placement answers a worker or a link, not {place!r}")
+            _answered(self.core.resolve, question, link._id)
+            if link.state == "closed":
+                raise MethodError("no_route", "the link to the object is closed")
+        except Exception as error:
+            told = _told(error, f"the placement of {name} {dict(params)}")
+            if not self.core.closed:
+                _answered(self.core.resolve_fail, question, told.name, told.detail)
+        self.pump.wake()
 
     # ---- calls ----
 
@@ -206,7 +235,7 @@ class Provider:
 
 
 def _answered(answer: Callable[..., None], *arguments: Any) -> bool:
-    """Answer a compute. False: too late, the object is no more."""
+    """Answer a compute or a question. False: too late, nobody waits any more."""
     try:
         answer(*arguments)
     except ChordalError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _futures, _native, _records
 from ._admission import Admission
@@ -16,10 +16,13 @@ from ._pump import Pump
 from ._replica import KeepValues, Replica
 from .errors import ChordalError, call_error, closed
 from .link import Authenticate, Link, Server
-from .object import Object, TypeLike, type_of
+from .object import Object, Placement, TypeLike, type_of
 from .reference import Reference
 from .transaction import Transaction
 from .values import FrozenDict, freeze
+
+if TYPE_CHECKING:
+    from .worker import Worker
 
 _Answer = TypeVar("_Answer")
 _TRIES = 16  # of a transaction that is run again on conflict
@@ -28,7 +31,8 @@ _TRIES = 16  # of a transaction that is run again on conflict
 class Host:
     """One runtime instance: the types that it provides, the objects it holds, its links.
 
-    `types`: subclasses of :class:`chordal.Object` to provide. `limits` are the core's options by name, such as
+    `types`: subclasses of :class:`chordal.Object` to provide; those with a `placement` are not provided but placed,
+    unless `placed` is False, as it is in workers. `limits` are the core's options by name, such as
     ``memory_limit=1 << 28`` or ``window_messages=8`` (bytes, counts, milliseconds; docs/api.md). Raises ChordalError
     INVALID or NOMEM.
 
@@ -37,7 +41,7 @@ class Host:
     ``async with chordal.Host(…) as host``, or close it yourself; things may be closed in any order.
     """
 
-    def __init__(self, *, types: Iterable[type[Object]] = (), **limits: int) -> None:
+    def __init__(self, *, types: Iterable[type[Object]] = (), placed: bool = True, **limits: int) -> None:
         self._core = Core(limits)
         self._provider = Provider(self)
         self._admission = Admission(self, self._provider)
@@ -49,10 +53,15 @@ class Host:
         self._calls: dict[int, tuple[asyncio.Future[Any], Replica]] = {}
         self._links: dict[int, Link] = {}
         self._servers: set[Server] = set()
+        self._workers: set[Worker] = set()
+        self._parent: Link | None = None
         self._finalizer = weakref.finalize(self, _forgotten, self._core, os.getpid())
         self._finalizer.atexit = False
         for kind in types:
-            self.provide(kind)
+            if placed and getattr(kind, "type_placement", None) is not None:
+                self.place(kind)
+            else:
+                self.provide(kind)
 
     def _handlers(self) -> dict[type, Callable[[Any], None]]:
         return {
@@ -68,6 +77,7 @@ class Host:
             _records.ComputeEvent: self._provider.on_compute,
             _records.AuthenticateEvent: self._admission.on_authenticate,
             _records.GuardEvent: self._admission.on_guard,
+            _records.ResolveEvent: self._provider.on_resolve,
         }
 
     # ---- providing ----
@@ -78,6 +88,19 @@ class Host:
             raise ChordalError("type", "a type is a subclass of chordal.Object")
         self._core.enter()
         self._provider.provide(kind)
+        self._wake_if_running()
+
+    def place(self, kind: TypeLike, placement: Placement | None = None) -> None:
+        """The objects of a type live elsewhere, each where `placement` says, by default that of the class: a function
+        of the object's params and this host that answers a :class:`Worker` or a link, or an awaitable of one. It is
+        asked whenever somebody wants an object, once for all that want it at the time, and should answer the same for
+        the same params as long as the object lives there. If it raises MethodError, those who want the object see it
+        failed for this reason. Raises ChordalError EXISTS (provided or placed already), INVALID (no placement)."""
+        if placement is None and isinstance(kind, type):
+            placement = kind.type_placement
+        if placement is None:
+            raise ChordalError("invalid", "where do the objects live? A type is placed by a function")
+        self._provider.place(type_of(kind), placement)
         self._wake_if_running()
 
     def object(self, kind: TypeLike, params: Mapping[str, Any] | None = None, /, **named: Any) -> Any:
@@ -286,6 +309,61 @@ class Host:
         admits or provides. Raises ChordalError SIZE and the errors of values."""
         self._act(self._core.revoke, 0, authority, reason)
 
+    def worker(
+        self,
+        command: Sequence[str],
+        *,
+        types: Iterable[TypeLike] = (),
+        serve: bool = True,
+        start_timeout: float = 30,
+        drain_timeout: float = 5,
+        stop_timeout: float = 5,
+        kill_timeout: float = 5,
+        backoff_first: float = 0.25,
+        backoff_limit: float = 15,
+        steady: float = 10,
+        restarts: int = 8,
+        **options: Any,
+    ) -> Worker:
+        """Start a process that serves objects: ``host.worker([sys.executable, "board.py"])``. There it links itself
+        by :func:`chordal.parent`. Its link is one of this host's: what the worker offers is reached through it, and
+        what is placed there, while it is started again, waits. Needs a running event loop.
+
+        `types`: it is ready when these are offered. `start_timeout`: seconds until it is ready, else it is ended and
+        has failed. A process that fails is started again, at most `restarts` times in a row, with growing waits; after
+        `steady` seconds failures are forgotten. One that exits with 0 has ended. `serve`: whether it may hold this
+        host's objects. The other times are those of :meth:`Worker.stop`. Other options are those of
+        ``asyncio.create_subprocess_exec`` (``env``, ``cwd``, ``stdout`` …). Raises ChordalError INVALID, LIMIT."""
+        from .worker import Patience, Worker
+
+        if isinstance(command, str) or not command:
+            raise ChordalError("invalid", "a command is a list: the program and its arguments")
+        self._loop()
+        patience = Patience(
+            start_timeout, drain_timeout, stop_timeout, kill_timeout, backoff_first, backoff_limit, steady, restarts
+        )
+        names = tuple(type_of(kind) for kind in types)
+        worker = Worker(self, tuple(str(word) for word in command), names, patience, serve, options)
+        self._workers.add(worker)
+        self._links[worker.link._id] = worker.link
+        self._wake()
+        return worker
+
+    def parent(self, *, serve: bool = True) -> Link:
+        """In a worker: the link with the host that started this process, made when it is asked for the first time. The
+        types of this host are offered over it. ``await host.parent().closed()`` waits until the parent is gone, or
+        wants no more of this worker: exit then. Raises ChordalError STATE (no host started this process)."""
+        if self._parent is None:
+            from . import edge, worker
+
+            loop = self._loop()
+            flags = edge.flags(True, False, serve, trusted=True)
+            self._core.enter()
+            socket = worker.inherited()
+            link = self._parent = self._accept(flags, "parent:")
+            link._task = loop.create_task(worker.carry(link, socket))
+        return self._parent
+
     def _accept(self, flags: int, url: str, authenticate: Authenticate | None = None) -> Link:
         flags |= _records.LINK_AUTHENTICATE if authenticate is not None else 0
         link = Link(self, self._core.link_open(flags), url, None)
@@ -353,10 +431,15 @@ class Host:
         self._core.enter()
         for server in list(self._servers):
             server.close()
+        workers = list(self._workers)
         try:
             await self._say_bye()
         finally:
             self._close_now()
+            for worker in workers:
+                worker._link_closed()
+        for worker in workers:
+            await worker.ended()
 
     async def _say_bye(self) -> None:
         """Give the links a moment to send what waits."""
@@ -419,4 +502,13 @@ def connect(
     asyncio.get_running_loop()
     host = Host(types=types, **limits)
     host.connect(url, codec=codec, credentials=credentials, offer=offer)
+    return host
+
+
+def parent(*, types: Iterable[type[Object]] = (), serve: bool = True, **limits: int) -> Host:
+    """A worker's host: it provides `types`, also those with a `placement`, and is linked with the host that started
+    this process (:meth:`Host.parent`). Needs a running event loop. Raises ChordalError STATE (no host started it)."""
+    asyncio.get_running_loop()
+    host = Host(types=types, placed=False, **limits)
+    host.parent(serve=serve)
     return host

@@ -79,6 +79,13 @@ class Link:
             await future
         return self
 
+    async def closed(self) -> None:
+        """Wait until the link is closed for good, by either side; `error` tells why."""
+        while self.state != "closed":
+            future: asyncio.Future[None] = self._host._loop().create_future()
+            self._waiting.append(future)
+            await future
+
     def retry(self) -> None:
         """Dial again now instead of waiting."""
         self._host._act(self._host._core.link_retry, self._id)

@@ -29,6 +29,9 @@ from .values import FrozenDict, freeze
 if TYPE_CHECKING:
     from .host import Host
 
+Placement = Callable[["FrozenDict", "Host"], Any]
+"""Says where an object lives: answers a worker or a link, or an awaitable of one."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MISSING = object()
 
@@ -176,7 +179,8 @@ class Object:
     """The base of all types. A subclass declares one; the host makes an instance for each object.
 
     Class keywords: `name` (default: the class's, ``LunchPoll`` is "lunch_poll"), `version` (1), `keep` (objects stay
-    when nobody holds them). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
+    when nobody holds them), `placement` (a function of an object's params and the host that says where it lives: see
+    :meth:`chordal.Host.place`). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
     to act on an object's beginning and end, and :meth:`guard` to say who may hold one. All of it runs on the host's
     thread.
     """
@@ -184,6 +188,7 @@ class Object:
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
     type_keep: ClassVar[bool] = False
+    type_placement: ClassVar[Placement | None] = None
     type_params: ClassVar[tuple[str, ...]] = ()
     type_members: ClassVar[tuple[MemberDeclaration, ...]] = ()
     type_documents: ClassVar[dict[str, Document]] = {}
@@ -193,8 +198,17 @@ class Object:
     params: FrozenDict
     """Its address within the type."""
 
-    def __init_subclass__(cls, *, name: str = "", version: int = 1, keep: bool = False, **rest: Any) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        name: str = "",
+        version: int = 1,
+        keep: bool = False,
+        placement: Placement | None = None,
+        **rest: Any,
+    ) -> None:
         super().__init_subclass__(**rest)
+        cls.type_placement = staticmethod(placement) if placement is not None else None
         cls.type_name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
         cls.type_version = version
         cls.type_keep = keep

@@ -39,6 +39,30 @@ PyObject *core_link_up(PyObject *self_, PyObject *args) {
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
+/* link_drain(link, span) */
+PyObject *core_link_drain(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long long link, span;
+    if (!host || !PyArg_ParseTuple(args, "KK", &link, &span)) return NULL;
+    bool done = core_check(self, chordal_link_drain(host, link, span, core_now(), &self->error));
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* link_offers(link, type) */
+PyObject *core_link_offers(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long long link;
+    PyObject *type;
+    utf8 name;
+    uint32_t offers = 0;
+    if (!host || !PyArg_ParseTuple(args, "KU", &link, &type) || !utf8_of(type, &name)) return NULL;
+    bool done = core_check(self, chordal_link_offers(host, link, name.data, (size_t)name.len, &offers, &self->error));
+    utf8_done(&name);
+    return done ? PyBool_FromLong((long)offers) : NULL;
+}
+
 /* link_feed(link, frame): one whole transport frame arrived, text or bytes. */
 PyObject *core_link_feed(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;

@@ -35,6 +35,10 @@ PyObject *core_call_answer(PyObject *, PyObject *);
 PyObject *core_call_fail(PyObject *, PyObject *);
 PyObject *core_commit(PyObject *, PyObject *);
 
+PyObject *core_type_place(PyObject *, PyObject *);
+PyObject *core_resolve(PyObject *, PyObject *);
+PyObject *core_resolve_fail(PyObject *, PyObject *);
+
 /* ---- core_hold.c ---- */
 
 PyObject *core_reference_get(PyObject *, PyObject *);
@@ -55,6 +59,8 @@ PyObject *core_link_take(PyObject *, PyObject *);
 PyObject *core_link_down(PyObject *, PyObject *);
 PyObject *core_link_retry(PyObject *, PyObject *);
 PyObject *core_link_close(PyObject *, PyObject *);
+PyObject *core_link_drain(PyObject *, PyObject *);
+PyObject *core_link_offers(PyObject *, PyObject *);
 PyObject *core_link_limit(PyObject *, PyObject *);
 PyObject *core_link_carry(PyObject *, PyObject *);
 

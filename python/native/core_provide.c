@@ -27,6 +27,25 @@ PyObject *core_type_provide(PyObject *self_, PyObject *declaration) {
     return done ? PyLong_FromUnsignedLongLong(id) : NULL;
 }
 
+PyObject *core_type_place(PyObject *self_, PyObject *type) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    utf8 name;
+    if (!host || !utf8_of(type, &name)) return NULL;
+    bool done = core_check(self, chordal_type_place(host, name.data, (size_t)name.len, &self->error));
+    utf8_done(&name);
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* resolve(question, link) */
+PyObject *core_resolve(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    unsigned long long question, link;
+    if (!host || !PyArg_ParseTuple(args, "KK", &question, &link)) return NULL;
+    return core_check(self, chordal_resolve(host, question, link, &self->error)) ? Py_NewRef(Py_None) : NULL;
+}
+
 /* object_get(type, params): params as a value. */
 PyObject *core_object_get(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
@@ -82,6 +101,11 @@ static bool tell(PyObject *self_, PyObject *args, with_words *act, PyObject **nu
 PyObject *core_object_start(PyObject *self, PyObject *args) {
     PyObject *number;
     return tell(self, args, chordal_object_start, &number) ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *core_resolve_fail(PyObject *self, PyObject *args) {
+    PyObject *number;
+    return tell(self, args, chordal_resolve_fail, &number) ? Py_NewRef(Py_None) : NULL;
 }
 
 PyObject *core_compute_fail(PyObject *self, PyObject *args) {

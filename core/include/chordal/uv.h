@@ -82,6 +82,7 @@ typedef struct chordal_uv_worker_options {
     void (*told)(void *context, chordal_uv_worker *worker, const chordal_uv_worker_report *report); /* or NULL */
     void *context;
     chordal_time start_timeout; /* from start to READY, else it is ended and counts as failed; default 30000 ms */
+    chordal_time drain_timeout; /* when it is stopped: for calls that this host made over its link; default 5000 ms */
     chordal_time stop_timeout;  /* from the bye to SIGTERM; default 5000 ms */
     chordal_time kill_timeout;  /* from SIGTERM to SIGKILL; default 5000 ms */
     chordal_time backoff_first; /* the wait after a second failure in a row, doubled each time; default 250 ms */
@@ -98,17 +99,18 @@ typedef struct chordal_uv_worker_options {
 CHORDAL_API int chordal_uv_worker_start(chordal_uv *adapter, const chordal_uv_worker_options *options,
                                         chordal_id *out_link, chordal_uv_worker **out_worker, chordal_error *error);
 
-/* Stop a worker: what waits is sent, then bye; a process that does not exit by itself gets SIGTERM after stop_timeout
- * and SIGKILL after kill_timeout. ENDED is told when it is gone. When the adapter is closed, workers get SIGTERM at
- * once, and nothing is told any more. */
+/* Stop a worker: its link is drained (chordal_link_drain), what waits is sent, then bye; a process that does not exit
+ * by itself gets SIGTERM after stop_timeout and SIGKILL after kill_timeout. ENDED is told when it is gone. When the
+ * adapter is closed, workers get SIGTERM at once, and nothing is told any more. */
 CHORDAL_API void chordal_uv_worker_stop(chordal_uv_worker *worker);
 
 /* The number of its process; 0 when none runs. */
 CHORDAL_API int64_t chordal_uv_worker_process(const chordal_uv_worker *worker);
 
 /* In a worker: the link with the host that started this process, once; types of this host are offered over it. Provide
- * them first. It closes for good when the parent is gone or says bye: exit then. Errors: STATE (no host started this
- * process, or the link was taken), INVALID, LIMIT, NOMEM. */
+ * them first. What the parent says of the authority of its sessions is believed (CHORDAL_LINK_TRUSTED). It closes for
+ * good when the parent is gone or says bye: exit then. Errors: STATE (no host started this process, or the link was
+ * taken), INVALID, LIMIT, NOMEM. */
 CHORDAL_API int chordal_uv_parent(chordal_uv *adapter, uint32_t link_flags, chordal_id *out_link, chordal_error *error);
 
 #endif
