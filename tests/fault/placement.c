@@ -1,6 +1,5 @@
-/* A hold of a placed type under failing allocation: ask, answer with a link that is not up yet, be moved. The host in
- * the middle is the one without memory; whatever it is refused, nothing is left behind, and with memory again it
- * serves. */
+/* A hold of a placed type under failing allocation: ask, answer with a link that is not up yet, be given back. The host
+ * in the middle is the one without memory; whatever it is refused, nothing is left behind. */
 #include "fault/sweep.h"
 
 #include "chordal.h"
