@@ -100,8 +100,8 @@ export interface ListenOptions extends LinkOptions {
     /**
      * Asked about each peer before anything else is taken from it, with what it shows (null: nothing); may be async. It
      * answers the peer's authority, any value, which guards and methods then see, or throws: the words of a MethodError
-     * or ChordalError named "refused" are told to the peer; all else is printed (or given to `onError`), and the peer is
-     * refused without words. So is one that waits longer than the host's `handshake_timeout`, which may come again.
+     * or ChordalError named "refused" are told to the peer; all else is printed (or given to `onError`), and the peer
+     * is refused without words. So is one that waits longer than the host's `handshake_timeout`, which may come again.
      */
     authenticate?: Authenticate;
 }

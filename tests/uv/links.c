@@ -152,6 +152,48 @@ TEST(routed) {
     peer_close(&holder);
 }
 
+/* ---- who is let in ---- */
+
+static bool is_over(void *context) {
+    return ((peer *)context)->link_state == CHORDAL_LINK_CLOSED;
+}
+static bool is_revoked(void *context) {
+    return ((peer *)context)->reference_state == CHORDAL_REFERENCE_REVOKED;
+}
+
+TEST(let_in) {
+    static const char ann[] = "\"ann\"", secret[] = "\"secret\"";
+    uv_loop_t loop;
+    peer server, holder, stranger;
+    uv_loop_init(&loop);
+    peer_open(&server, &loop);
+    peer_open(&holder, &loop);
+    peer_open(&stranger, &loop);
+    peer_provide(&server);
+    peer_listen(&server, "ws://127.0.0.1:0", CHORDAL_LINK_AUTHENTICATE);
+    peer_connect(&holder, server.address, CHORDAL_CODEC_TEXT, 0);
+    CHECK_INT(chordal_link_credentials(holder.host, holder.link, CHORDAL_FORMAT_JSON, (const uint8_t *)secret,
+                                       sizeof secret - 1, NULL),
+              0);
+    peer_connect(&stranger, server.address, CHORDAL_CODEC_BINARY, 0);
+    peer_hold(&holder, "a");
+    RUN_UNTIL(&loop, is_live, &holder);
+    RUN_UNTIL(&loop, is_over, &stranger);
+    CHECK_INT(stranger.link_code, CHORDAL_E_REFUSED);
+    CHECK_INT(chordal_host_revoke(server.host, CHORDAL_FORMAT_JSON, (const uint8_t *)ann, sizeof ann - 1, "", 0, NULL),
+              0);
+    chordal_uv_wake(server.adapter);
+    RUN_UNTIL(&loop, is_revoked, &holder);
+    CHECK_INT(holder.link_state, CHORDAL_LINK_UP);
+    peer_stop(&server);
+    peer_stop(&holder);
+    peer_stop(&stranger);
+    loop_end(&loop);
+    peer_close(&server);
+    peer_close(&holder);
+    peer_close(&stranger);
+}
+
 /* ---- drops ---- */
 
 static bool is_down(void *context) {
@@ -381,9 +423,9 @@ TEST(woken_by_a_thread) {
 }
 
 TESTS({"over_websocket", over_websocket}, {"over_websocket_in_text", over_websocket_in_text}, {"over_pipe", over_pipe},
-      {"large_over_websocket", large_over_websocket}, {"large_over_websocket_in_text", large_over_websocket_in_text},
-      {"large_over_pipe", large_over_pipe}, {"routed", routed}, {"dropped_websocket", dropped_websocket},
-      {"dropped_pipe", dropped_pipe}, {"early_connect", early_connect}, {"closed_websocket", closed_websocket},
-      {"closed_pipe", closed_pipe}, {"closed_inside_of_an_event", closed_inside_of_an_event},
-      {"closed_early", closed_early}, {"refused", refused}, {"stale_socket_file", stale_socket_file},
-      {"woken_by_a_thread", woken_by_a_thread})
+      {"let_in", let_in}, {"large_over_websocket", large_over_websocket},
+      {"large_over_websocket_in_text", large_over_websocket_in_text}, {"large_over_pipe", large_over_pipe},
+      {"routed", routed}, {"dropped_websocket", dropped_websocket}, {"dropped_pipe", dropped_pipe},
+      {"early_connect", early_connect}, {"closed_websocket", closed_websocket}, {"closed_pipe", closed_pipe},
+      {"closed_inside_of_an_event", closed_inside_of_an_event}, {"closed_early", closed_early}, {"refused", refused},
+      {"stale_socket_file", stale_socket_file}, {"woken_by_a_thread", woken_by_a_thread})

@@ -98,12 +98,26 @@ static void on_resolve(void *context, chordal_host *host, const chordal_event_RE
     ((peer *)context)->resolve(context, host, event);
 }
 
+/* Who shows "secret" is let in as "ann". */
+static void on_authenticate(void *context, chordal_host *host, const chordal_event_AUTHENTICATE *event) {
+    static const uint8_t secret[] = "\xa6secret", ann[] = "\"ann\"";
+    const uint8_t *shown;
+    size_t len;
+    (void)context;
+    CHECK_INT(chordal_part_bytes(host, &event->record, &event->credentials, &shown, &len), 0);
+    if (len == sizeof secret - 1 && memcmp(shown, secret, len) == 0)
+        CHECK_INT(chordal_link_admit(host, event->link, CHORDAL_FORMAT_JSON, ann, sizeof ann - 1, NULL), 0);
+    else
+        CHECK_INT(chordal_link_refuse(host, event->link, "no such secret", 14, NULL), 0);
+}
+
 static const chordal_handlers handlers = {.size = sizeof handlers,
                                           .link = on_link,
                                           .reference = on_reference,
                                           .result = on_result,
                                           .frame = on_frame,
-                                          .resolve = on_resolve};
+                                          .resolve = on_resolve,
+                                          .authenticate = on_authenticate};
 
 /* ---- life ---- */
 
