@@ -1,6 +1,6 @@
 # Every C file of these folders is a test program, named folder_file; a driver.c is one that a test asks.
 enable_testing()
-foreach(folder unit model fault abi vectors sim fuzz uv)
+foreach(folder unit model fault abi vectors fuzz uv)
   if(folder STREQUAL uv AND NOT CHORDAL_UV)
     continue()
   endif()
@@ -22,3 +22,13 @@ foreach(folder unit model fault abi vectors sim fuzz uv)
     endif()
   endforeach()
 endforeach()
+
+# The simulator is one program.
+file(GLOB sim_sources CONFIGURE_DEPENDS tests/sim/*.c)
+add_executable(sim ${sim_sources})
+set_target_properties(sim PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_include_directories(sim PRIVATE core tests)
+target_compile_options(sim PRIVATE -O1 -UNDEBUG)
+target_compile_definitions(sim PRIVATE CHORDAL_TESTS_FOLDER="${PROJECT_SOURCE_DIR}/tests")
+target_link_libraries(sim PRIVATE chordal_static m)
+add_test(NAME sim COMMAND sim --seeds 200)

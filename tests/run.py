@@ -92,6 +92,18 @@ def twins():
     yield Program("twin-sanitize", [sys.executable, twin, "--driver", driver, "--rounds", 6])
 
 
+def simulations():
+    """Seeds of the simulator, a part of them with the sanitizers; the deep tier has others, and larger plans."""
+    quick = ["--seeds", 2000]
+    programs = {"sim": ("release", quick), "sim-sanitize": ("sanitize", ["--seeds", 200, "--from", 100001])}
+    if os.environ.get("CHORDAL_TEST_DEEP"):
+        seeds = os.environ.get("CHORDAL_SIM_SEEDS", "20000")
+        programs["sim-deep"] = ("release", ["--deep", "--seeds", seeds, "--from", 200001])
+        programs["sim-deep-sanitize"] = ("sanitize", ["--deep", "--seeds", 1000, "--from", 300001])
+    for name, (build, options) in programs.items():
+        yield Program(name, [ROOT / "build" / build / "tests" / "sim", *options], 3600)
+
+
 # Leaks are the address sanitizer's; this finds what is read before it was written.
 VALGRIND = ("valgrind", "-q", "--error-exitcode=9", "--leak-check=no")
 WIDE = ("unit_base_number",)  # computes with long doubles, which valgrind narrows
@@ -102,14 +114,10 @@ STAGES = [
     Stage("python", QUICK, ["bindings"], python_programs("python/tests/test_*.py", "tests/python/test_*.py")),
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
     Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
-    Stage("model", FULL, ["tests"], c_programs("release", "model", "sim")),
+    Stage("model", FULL, ["tests"], c_programs("release", "model")),
     Stage("twin", FULL, ["tests", "sanitize"], twins),
-    Stage(
-        "sanitize",
-        FULL,
-        ["sanitize"],
-        c_programs("sanitize", "unit", "vectors", "model", "fault", "sim", "fuzz", "uv"),
-    ),
+    Stage("sanitize", FULL, ["sanitize"], c_programs("sanitize", "unit", "vectors", "model", "fault", "fuzz", "uv")),
+    Stage("sim", FULL, ["tests", "sanitize"], simulations, False),
     Stage("browser", FULL, ["native", "bindings", "wasm"], node_programs("tests/browser/*.test.mjs"), False),
     Stage("bench", FULL, ["native", "bindings", "wasm"], python_programs("tests/bench/test_*.py"), False),
     Stage("interop", FULL, ["native", "bindings", "wasm"], python_programs("tests/interop/test_*.py"), False),

@@ -1,0 +1,405 @@
+/* sim.h: any number of hosts on a hostile network in virtual time, driven by a plan that one seed makes.
+ *
+ * plan.c      a plan: a seed, a number of hosts and a list of steps; made, written in one line, read
+ * schedule.c  virtual time: what happens next
+ * network.c   connections with delay, throttle, freezes and cuts
+ * edge.c      ties the connections to the links of hosts
+ * world.c     hosts: clocks, memory, restarts, turns
+ * program.c   the programs at the hosts: what they do with their events
+ * reader.c    references and watches, and the copies that are made from frames
+ * work.c      what a step does: commits, calls, holds
+ * fault.c     what a step breaks
+ * hostile.c   peers that say anything
+ * check.c     the oracle: what each provider had, and what each reader may see
+ * quiet.c     all faults healed: what must be so in the end
+ * run.c       one plan from its beginning to its end
+ * minimise.c  a failing plan made small */
+#ifndef CHORDAL_TESTS_SIM_H
+#define CHORDAL_TESTS_SIM_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chordal.h"
+#include "chordal/dispatch.h"
+#include "wire/wire.h"
+
+/* What the core can by now: the expectations that hang on it. */
+#define SIM_HOPS 4             /* links between a reader and its provider, at most */
+#define SIM_OFFERS_FALL_BACK 0 /* when a route's link ends, one that offered the type before it takes its place */
+
+/* ---- chance ---- */
+
+typedef struct sim_random {
+    uint64_t state;
+} sim_random;
+uint64_t sim_next(sim_random *random);
+uint32_t sim_draw(sim_random *random, uint32_t below);
+sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for the same numbers */
+
+/* ---- plan.c ---- */
+
+/* STEP(name, weight, fault): a fault class is left out of some plans. */
+#define SIM_STEPS(STEP)                                                                                                \
+    STEP(commit, 40, 0)                                                                                                \
+    STEP(call, 24, 0)                                                                                                  \
+    STEP(cancel, 3, 0)                                                                                                 \
+    STEP(hold, 8, 0)                                                                                                   \
+    STEP(release, 5, 0)                                                                                                \
+    STEP(reset, 2, 0)                                                                                                  \
+    STEP(retire, 1, 1)                                                                                                 \
+    STEP(cut, 5, 1)                                                                                                    \
+    STEP(half, 4, 2)                                                                                                   \
+    STEP(freeze, 4, 3)                                                                                                 \
+    STEP(throttle, 3, 4)                                                                                               \
+    STEP(delay, 3, 4)                                                                                                  \
+    STEP(part, 2, 5)                                                                                                   \
+    STEP(restart, 2, 6)                                                                                                \
+    STEP(pause, 3, 7)                                                                                                  \
+    STEP(jump, 2, 8)                                                                                                   \
+    STEP(starve, 3, 9)                                                                                                 \
+    STEP(slow, 3, 10)                                                                                                  \
+    STEP(bye, 2, 11)                                                                                                   \
+    STEP(dial, 2, 1)                                                                                                   \
+    STEP(hostile, 5, 12)
+#define SIM_STEP_ENUM(name, weight, fault) SIM_##name,
+enum { SIM_STEPS(SIM_STEP_ENUM) SIM_STEP_END };
+#undef SIM_STEP_ENUM
+#define SIM_FAULTS 13
+
+typedef struct sim_step {
+    uint32_t kind, at, a, b, x; /* at: ms from the beginning; x: its own seed */
+} sim_step;
+typedef struct sim_plan {
+    uint64_t seed;
+    uint32_t hosts;
+    size_t len;
+    sim_step *steps;
+} sim_plan;
+void sim_plan_make(sim_plan *plan, uint64_t seed, bool deep);
+void sim_plan_free(sim_plan *plan);
+void sim_plan_copy(sim_plan *to, const sim_plan *from);
+void sim_plan_write(const sim_plan *plan, FILE *out);
+bool sim_plan_read(sim_plan *plan, const char *text);
+bool sim_plan_uses(const sim_plan *plan, uint32_t kind);
+
+/* ---- schedule.c ---- */
+
+enum {
+    SIM_DO_STEP,
+    SIM_DO_WAKE,    /* a host's deadline */
+    SIM_DO_DELIVER, /* a frame, or the news of the end, reaches the other end */
+    SIM_DO_ACCEPT,  /* a dialled connection reaches the acceptor */
+    SIM_DO_READY,   /* and the connector learns of it */
+    SIM_DO_REFUSE,
+    SIM_DO_DRAIN, /* a closing end waited long enough */
+    SIM_DO_THAW,
+    SIM_DO_ANSWER,
+    SIM_DO_COMPUTE,
+    SIM_DO_TAKE,
+    SIM_DO_RETRY,
+    SIM_DO_RESUME,
+    SIM_DO_RELINK,
+    SIM_DO_START
+};
+typedef struct sim_event {
+    uint64_t at, serial;
+    uint32_t kind;
+    uint64_t a, b;
+} sim_event;
+typedef struct sim_schedule {
+    sim_event *events;
+    size_t len, capacity;
+    uint64_t serial;
+} sim_schedule;
+
+/* ---- the oracle's memory ---- */
+
+#define SIM_STATES 4 /* documents a and b, the document that names the provider's life, the derive of a */
+enum { SIM_A, SIM_B, SIM_LIFE, SIM_C };
+#define SIM_BOARDS 3
+#define SIM_TYPES 2 /* t: kept, with a derive; u: made and retired by its holds */
+#define SIM_OBJECTS (SIM_TYPES * SIM_BOARDS)
+
+typedef struct sim_entry {
+    uint64_t number; /* of the commit that made it */
+    uint64_t digest[SIM_STATES];
+} sim_entry;
+typedef struct sim_object {
+    chordal_id id; /* 0: none now */
+    sim_entry *entries;
+    size_t len, capacity;
+} sim_object;
+/* A host from its opening to its close. */
+typedef struct sim_life {
+    uint32_t serial;
+    uint64_t commits;
+    bool starved;
+    sim_object objects[SIM_OBJECTS];
+    chordal_id *tickets; /* by the number of their commit - 1 */
+    size_t tickets_capacity, tickets_told;
+} sim_life;
+
+/* ---- hosts ---- */
+
+#define SIM_HOSTS 8
+typedef struct sim_memory {
+    int64_t live_blocks, live_bytes;
+    uint32_t fails_one_in; /* 0: none */
+    sim_random random;
+} sim_memory;
+typedef struct sim_host {
+    int index;
+    chordal_host *host; /* NULL: down */
+    sim_memory memory;
+    sim_random entropy;
+    chordal_id types[SIM_TYPES];
+    uint64_t offset;  /* of its clock */
+    uint64_t wake_at; /* of the one wake that counts */
+    uint64_t paused_until, slow_until, apart_until, starved_until;
+    uint32_t slow_every, spins;
+    bool polling;
+    uint32_t computing; /* derives that are asked for: nothing else is told meanwhile */
+    sim_life *lives;
+    size_t lives_len;
+} sim_host;
+
+/* ---- network ---- */
+
+typedef struct sim_frame {
+    struct sim_frame *next;
+    uint64_t arrive;
+    uint32_t kind;
+    size_t len;
+    uint8_t data[];
+} sim_frame;
+typedef struct sim_end {
+    int host;
+    uint32_t life;
+    chordal_id link;
+    bool up; /* this end believes in the transport */
+    bool draining, told_closed, shown;
+    /* what goes out from here */
+    sim_frame *first, *last;
+    size_t bytes;
+    uint64_t free_at, arrive;
+    bool frozen, fin;
+} sim_end;
+typedef struct sim_conn {
+    uint64_t serial;
+    int spec;
+    sim_end ends[2]; /* the connector's, the acceptor's */
+    uint32_t delay, jitter, rate;
+    size_t buffer;
+    bool opening; /* dialled, and no answer yet */
+    bool broken;  /* nothing that is sent arrives */
+    bool borrows; /* pieces are sent as they lie, one frame at a time */
+    sim_random random;
+} sim_conn;
+/* Who connects to whom. */
+typedef struct sim_spec {
+    int from, to;
+    uint32_t codec, flags_from, flags_to;
+    chordal_id link; /* the connector's; 0: none now */
+    uint32_t dialled;
+    uint32_t delay, rate; /* of new connections; set by faults */
+    uint64_t delay_until, rate_until;
+} sim_spec;
+#define SIM_SPECS 16
+
+/* ---- programs ---- */
+
+enum { SIM_PLAIN, SIM_WATCH, SIM_MANUAL, SIM_KEPT, SIM_KEPT_MANUAL, SIM_MODES };
+#define SIM_READERS 40
+typedef struct sim_reader {
+    bool used, open;
+    int host, spec;  /* spec -1: of the host itself */
+    bool reverse;    /* the acceptor holds objects of who connected */
+    chordal_id link; /* that carries the reference */
+    int32_t code;    /* why it failed */
+    int target, object;
+    uint32_t mode, take; /* ms until a manual reader takes; 0: never before the quiet */
+    uint32_t life;       /* of its host */
+    chordal_id reference, watch;
+    int32_t state;
+    uint32_t serial; /* of the reference */
+    uint32_t calls;
+    uint64_t run_last; /* the last call of this reference that ran */
+    bool retrying, taking;
+    /* what frames told */
+    chordal__node *copy[SIM_STATES];
+    bool told[SIM_STATES];
+    uint64_t commit[SIM_STATES];
+    size_t at_life[SIM_STATES];
+    /* what the values in the core were */
+    size_t life_seen;
+    uint64_t low; /* the least cut that they can be of */
+} sim_reader;
+
+typedef struct sim_call {
+    uint32_t reader, reference; /* and the reference's serial */
+    uint32_t number;            /* among the calls of the reference */
+    int host;
+    uint32_t life; /* of the caller */
+    chordal_id id;
+    uint64_t started;
+    bool idempotent, cancelled, timed, released;
+    uint32_t settled, runs;
+    uint32_t run_life;
+    uint64_t commit; /* that it made; 0: none */
+} sim_call;
+
+/* A method that runs, or a compute: answered later. */
+typedef struct sim_running {
+    bool used, compute;
+    int host;
+    uint32_t life;
+    chordal_id id;
+    int object;
+    uint64_t call; /* index of sim_call + 1; 0: a stranger's */
+    uint32_t run;  /* which of its runs */
+    uint64_t effect, digest;
+} sim_running;
+#define SIM_RUNNING 4096
+#define SIM_CALL_NAME (UINT64_C(1) << 40) /* calls are named by numbers above this, which no stranger guesses */
+
+typedef struct sim_hostile sim_hostile;
+#define SIM_HOSTILES 3
+
+typedef struct sim_world {
+    const sim_plan *plan;
+    uint64_t now;
+    bool quiet, closing, tracing;
+    bool limited;       /* some hosts take only small messages */
+    uint64_t trace;     /* hash */
+    char failure[512];  /* empty: none */
+    uint64_t last_loss; /* when something was lost that may leave outcomes unknown */
+    bool any_loss;
+    sim_schedule schedule;
+    sim_host hosts[SIM_HOSTS];
+    int hosts_len;
+    uint32_t lives;
+    sim_spec specs[SIM_SPECS];
+    int specs_len;
+    sim_conn **conns;
+    size_t conns_len, conns_capacity;
+    uint64_t conn_serial;
+    sim_reader readers[SIM_READERS];
+    uint32_t references;
+    sim_call *calls;
+    size_t calls_len, calls_capacity;
+    sim_running running[SIM_RUNNING];
+    uint64_t edits; /* numbers all commits of all hosts */
+    sim_hostile *hostiles[SIM_HOSTILES];
+    chordal__memory *memory; /* of the copies */
+    uint64_t frames, checks, happened;
+    size_t most_bytes;
+} sim_world;
+
+void sim_later(sim_world *w, uint64_t span, uint32_t kind, uint64_t a, uint64_t b);
+bool sim_happens(sim_world *w, sim_event *out); /* false: nothing more will */
+/* The first failure counts; it ends the run. */
+void sim_fail(sim_world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line of the trace. */
+void sim_note(sim_world *w, const char *what, uint64_t a, uint64_t b, uint64_t c);
+void sim_note_bytes(sim_world *w, const uint8_t *data, size_t len);
+
+/* ---- world.c ---- */
+void sim_world_open(sim_world *w, const sim_plan *plan);
+void sim_world_close(sim_world *w);
+void sim_host_open(sim_world *w, int host);
+void sim_host_close(sim_world *w, int host); /* without a word; nothing may be left of it */
+bool sim_host_runs(const sim_world *w, int host);
+uint64_t sim_host_now(const sim_world *w, int host);
+sim_life *sim_host_life(sim_world *w, int host);
+bool sim_host_is(const sim_world *w, int host, uint32_t life); /* still the same */
+void sim_host_turn(sim_world *w, int host);                    /* its program polls, now or when it gets to it */
+void sim_host_wake(sim_world *w, int host, uint64_t at);
+
+/* ---- network.c, edge.c ---- */
+sim_conn *sim_conn_of(sim_world *w, uint64_t serial);
+sim_conn *sim_conn_any(sim_world *w, uint32_t which); /* one that has an end up; NULL: none */
+void sim_conn_send(sim_world *w, sim_conn *conn, int end, uint32_t kind, const uint8_t *data, size_t len);
+void sim_conn_freeze(sim_conn *conn, int end);
+void sim_conn_thaw(sim_world *w, sim_conn *conn, int end);
+void sim_conn_deliver(sim_world *w, sim_conn *conn, int end);
+void sim_conn_fin(sim_world *w, sim_conn *conn, int end); /* the other end learns of it in its time */
+void sim_conn_drop(sim_conn *conn, int end);              /* what is under way from this end never arrives */
+void sim_conns_pass(sim_world *w, int host);              /* what waited for this host goes on */
+void sim_conns_sweep(sim_world *w);                       /* forget those without an end */
+
+void sim_spec_link(sim_world *w, int spec); /* the connector opens its link */
+void sim_dial(sim_world *w, int spec);
+void sim_accept(sim_world *w, sim_conn *conn);
+void sim_ready(sim_world *w, sim_conn *conn);
+void sim_refuse(sim_world *w, sim_conn *conn);
+void sim_arrived(sim_world *w, sim_conn *conn, int end, const sim_frame *frame); /* at this end */
+void sim_pump(sim_world *w, sim_conn *conn, int end);
+void sim_end_lost(sim_world *w, sim_conn *conn, int end); /* this end notices that the transport is gone */
+void sim_end_drained(sim_world *w, sim_conn *conn, int end);
+void sim_edge_link(sim_world *w, int host, const chordal_event_LINK *event);
+void sim_edge_output(sim_world *w, int host, chordal_id link);
+chordal_id sim_accepted_link(const sim_world *w, int spec); /* the newest that is up at the acceptor; 0: none */
+
+/* ---- program.c ---- */
+void sim_program_event(sim_world *w, int host, const chordal_record *record);
+void sim_answer(sim_world *w, uint64_t running);
+void sim_compute(sim_world *w, uint64_t running);
+void sim_start(sim_world *w, int host, chordal_id object); /* an object that waits for its program goes live or fails */
+bool sim_starts(const sim_world *w, int host);             /* whether objects of u wait so */
+const uint8_t *sim_part(sim_world *w, int host, const chordal_record *record, const chordal_part *part,
+                        size_t *out_len);
+
+/* ---- reader.c ---- */
+void sim_reader_open(sim_world *w, sim_reader *reader);
+void sim_reader_close(sim_world *w, sim_reader *reader);
+void sim_reader_forget(sim_world *w, sim_reader *reader); /* its host is gone */
+void sim_reader_event(sim_world *w, int host, const chordal_event_REFERENCE *event);
+void sim_reader_frame(sim_world *w, int host, const chordal_event_FRAME *event);
+void sim_reader_take(sim_world *w, sim_reader *reader);
+void sim_reader_retry(sim_world *w, sim_reader *reader);
+uint32_t sim_states(const sim_reader *reader);
+bool sim_reader_kept(const sim_reader *reader);
+/* The digests of the values that the core has; false: none. */
+bool sim_reader_digests(sim_world *w, const sim_reader *reader, uint64_t *out, uint64_t *out_life);
+
+/* ---- work.c, fault.c, hostile.c ---- */
+void sim_step_do(sim_world *w, const sim_step *step);
+void sim_fault_do(sim_world *w, const sim_step *step);
+/* One commit on some objects of a host, in the name of a call or of nobody: its number, or 0. */
+uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, sim_random *random);
+void sim_hostile_do(sim_world *w, const sim_step *step);
+void sim_hostile_leave(sim_world *w, int host); /* -1: all */
+bool sim_hostile_event(sim_world *w, int host, chordal_id link);
+
+/* ---- check.c ---- */
+void sim_check_began(sim_life *life);
+void sim_check_commit(sim_life *life, int object, uint64_t number, const uint64_t *digests);
+void sim_check_ticket(sim_world *w, int host, chordal_id ticket, uint64_t number, int code);
+void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t commit);
+void sim_check_sessions(sim_world *w, int host, chordal_id link); /* after something came over it */
+void sim_check_copies(sim_world *w, int host);                    /* all frames were polled */
+void sim_check_run(sim_world *w, uint64_t call, int host);
+void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t value);
+void sim_check_memory(sim_world *w, int host);
+void sim_lost(sim_world *w);                       /* something was lost that may leave outcomes unknown */
+uint64_t sim_derived(uint64_t digest, char *text); /* of the derive, from the digest of a; text: 24 bytes */
+
+/* ---- quiet.c, run.c, minimise.c ---- */
+void sim_come_to_quiet(sim_world *w);
+typedef struct sim_outcome {
+    bool failed;
+    uint64_t trace, frames, checks;
+    size_t bytes; /* the most that a host held */
+    char failure[512];
+} sim_outcome;
+void sim_run(const sim_plan *plan, bool tracing, sim_outcome *out);
+void sim_run_until(sim_world *w, uint64_t until);
+/* In a process of its own, which may crash or hang. */
+void sim_run_apart(const sim_plan *plan, sim_outcome *out);
+void sim_minimise(sim_plan *plan, sim_outcome *out);
+
+#endif

@@ -1,0 +1,258 @@
+/* world.c: the hosts: their clocks, their memory, restarts and turns. */
+#include "sim/sim.h"
+
+#define MEMORY_LIMIT (64u << 20)
+#define SMALL 20000 /* bytes of a message, for hosts that take only small ones */
+
+/* ---- memory that may fail, and keeps an account ---- */
+
+static bool fails(sim_memory *memory) {
+    return memory->fails_one_in && sim_draw(&memory->random, memory->fails_one_in) == 0;
+}
+
+static void *allocate(void *context, size_t size) {
+    sim_memory *memory = context;
+    void *block = fails(memory) ? NULL : malloc(size);
+    if (!block) return NULL;
+    memory->live_blocks++;
+    memory->live_bytes += (int64_t)size;
+    return block;
+}
+
+static void *resize(void *context, void *block, size_t old_size, size_t new_size) {
+    sim_memory *memory = context;
+    void *moved = fails(memory) ? NULL : realloc(block, new_size);
+    if (!moved) return NULL;
+    memory->live_blocks += block == NULL;
+    memory->live_bytes += (int64_t)new_size - (int64_t)(block ? old_size : 0);
+    return moved;
+}
+
+static void release(void *context, void *block, size_t size) {
+    sim_memory *memory = context;
+    if (!block) return;
+    memory->live_blocks--;
+    memory->live_bytes -= (int64_t)size;
+    free(block);
+}
+
+static int draw_bytes(void *context, uint8_t *out, size_t len) {
+    for (size_t i = 0; i < len; i++) out[i] = (uint8_t)(sim_next(context) >> 40);
+    return 0;
+}
+
+/* ---- opening and closing ---- */
+
+#define TYPE                                                                                                           \
+    "{\"name\":\"%c%d\",\"version\":1,\"params\":[\"board\"],\"keep\":%s,\"start\":%s,\"members\":["                   \
+    "{\"name\":\"a\",\"kind\":\"document\",\"initial\":{\"n\":0,\"list\":[1,2,3],\"map\":{\"k\":\"v\"},"               \
+    "\"text\":\"start\"}},{\"name\":\"b\",\"kind\":\"document\",\"initial\":null},"                                    \
+    "{\"name\":\"life\",\"kind\":\"document\",\"initial\":%" PRIu32 "},%s"                                             \
+    "{\"name\":\"run\",\"kind\":\"method\"},{\"name\":\"again\",\"kind\":\"method\",\"idempotent\":true}]}"
+#define DERIVE "{\"name\":\"c\",\"kind\":\"derive\",\"from\":[\"a\"]},"
+
+static void provide(sim_world *w, sim_host *host, uint32_t life, int type) {
+    char text[1024];
+    chordal_error error = {0};
+    const char *starts = type && sim_starts(w, host->index) ? "true" : "false";
+    snprintf(text, sizeof text, TYPE, type ? 'u' : 't', host->index, type ? "false" : "true", starts, life,
+             type ? "" : DERIVE);
+    if (chordal_type_provide(host->host, (const uint8_t *)text, strlen(text), &host->types[type], &error) < 0) abort();
+}
+
+static chordal_host_options options_of(sim_world *w, sim_host *host, const chordal_memory_functions *memory) {
+    sim_random random = sim_stream(w->plan->seed, 2000, (uint64_t)host->index);
+    static const uint32_t messages[] = {1, 2, 5, 64}, bytes[] = {64, 3000, 1 << 20}, calls[] = {1, 3, 256};
+    uint64_t name = sim_draw(&random, 2) ? (uint64_t)host->index + 1 : 0; /* half of them keep it over restarts */
+    return (chordal_host_options){.size = sizeof(chordal_host_options),
+                                  .memory = memory,
+                                  .entropy = draw_bytes,
+                                  .entropy_context = &host->entropy,
+                                  .memory_limit = MEMORY_LIMIT,
+                                  .message_limit = w->limited && sim_draw(&random, 2) ? SMALL : 0,
+                                  .window_messages = messages[sim_draw(&random, 4)],
+                                  .window_bytes = bytes[sim_draw(&random, 3)],
+                                  .call_limit = calls[sim_draw(&random, 3)],
+                                  .dictionary_limit = 2 + sim_draw(&random, 60),
+                                  .compute_timeout = UINT64_C(1) << 40,
+                                  .name_high = name,
+                                  .name_low = name};
+}
+
+static void new_life(sim_world *w, sim_host *host) {
+    host->lives = realloc(host->lives, (host->lives_len + 1) * sizeof *host->lives);
+    sim_life *life = &host->lives[host->lives_len++];
+    *life = (sim_life){.serial = ++w->lives};
+    sim_check_began(life);
+}
+
+void sim_host_open(sim_world *w, int index) {
+    sim_host *host = &w->hosts[index];
+    chordal_error error = {0};
+    const chordal_memory_functions memory = {sizeof memory, 0, &host->memory, allocate, resize, release};
+    new_life(w, host);
+    host->memory.fails_one_in = 0;
+    host->memory.random = sim_stream(w->plan->seed, 3000 + (uint64_t)index, host->lives_len);
+    host->entropy = sim_stream(w->plan->seed, 4000 + (uint64_t)index, host->lives_len);
+    host->wake_at = UINT64_MAX;
+    host->paused_until = host->slow_until = 0;
+    host->computing = 0;
+    const chordal_host_options options = options_of(w, host, &memory);
+    if (chordal_host_open(&options, &host->host, &error) < 0) abort();
+    for (int type = 0; type < SIM_TYPES; type++) provide(w, host, sim_host_life(w, index)->serial, type);
+    for (int i = 0; i < w->specs_len; i++)
+        if (w->specs[i].from == index) sim_spec_link(w, i);
+    for (int i = 0; i < SIM_READERS; i++)
+        if (w->readers[i].used && w->readers[i].host == index) sim_reader_open(w, &w->readers[i]);
+    sim_host_turn(w, index);
+}
+
+static void leave_connections(sim_world *w, int index) {
+    for (size_t i = 0; i < w->conns_len; i++)
+        for (int end = 0; end < 2; end++) {
+            sim_end *e = &w->conns[i]->ends[end];
+            if (e->host != index || !e->up) continue;
+            e->up = false;
+            sim_conn_fin(w, w->conns[i], end);
+        }
+    for (int i = 0; i < w->specs_len; i++)
+        if (w->specs[i].from == index) w->specs[i].link = 0;
+}
+
+void sim_host_close(sim_world *w, int index) {
+    sim_host *host = &w->hosts[index];
+    sim_hostile_leave(w, index);
+    leave_connections(w, index);
+    for (int i = 0; i < SIM_READERS; i++)
+        if (w->readers[i].host == index) sim_reader_forget(w, &w->readers[i]);
+    chordal_host_forget(host->host);
+    host->host = NULL;
+    for (int i = 0; i < SIM_RUNNING; i++)
+        if (w->running[i].host == index) w->running[i].used = false;
+    if (host->memory.live_blocks || host->memory.live_bytes)
+        sim_fail(w, "leak: host %d left %" PRId64 " blocks, %" PRId64 " bytes", index, host->memory.live_blocks,
+                 host->memory.live_bytes);
+    host->memory.live_blocks = host->memory.live_bytes = 0;
+}
+
+static void connect_one(sim_world *w, int from, int to, sim_random *random) {
+    sim_spec *spec = &w->specs[w->specs_len++];
+    *spec = (sim_spec){.from = from, .to = to};
+    spec->codec = sim_draw(random, 3) ? CHORDAL_CODEC_BINARY : CHORDAL_CODEC_TEXT;
+    if (w->specs_len > 1 && spec[-1].from == from) spec->codec = spec[-1].codec;
+    spec->flags_from = sim_draw(random, 6) ? CHORDAL_LINK_OFFER : 0;
+    spec->flags_to = sim_draw(random, 6) ? CHORDAL_LINK_ROUTE_OFFERS : 0;
+}
+
+/* Some accept, in a tree or a chain; the others connect to one of them, and to it or another a second time. */
+static void connect_hosts(sim_world *w, sim_random *random) {
+    int servers = 1 + (int)sim_draw(random, (uint32_t)w->hosts_len / 2);
+    bool chain = sim_draw(random, 3) == 0;
+    if (chain) servers = w->hosts_len - 1;
+    for (int i = 1; i < w->hosts_len; i++) {
+        uint32_t choices = (uint32_t)(i < servers ? i : servers);
+        int to = chain && i < servers ? i - 1 : (int)sim_draw(random, choices);
+        connect_one(w, i, to, random);
+        if (sim_draw(random, 4)) continue;
+        connect_one(w, i, SIM_OFFERS_FALL_BACK ? (int)sim_draw(random, choices) : to, random);
+    }
+}
+
+void sim_world_open(sim_world *w, const sim_plan *plan) {
+    sim_random random = sim_stream(plan->seed, 2, 0);
+    *w = (sim_world){.plan = plan, .trace = UINT64_C(14695981039346656037), .tracing = w->tracing};
+    w->hosts_len = (int)plan->hosts;
+    w->limited = sim_draw(&random, 12) == 0;
+    w->memory = chordal__memory_new(NULL, UINT64_MAX);
+    for (int i = 0; i < w->hosts_len; i++) w->hosts[i].index = i;
+    connect_hosts(w, &random);
+    for (int i = 0; i < w->hosts_len; i++) sim_host_open(w, i);
+    for (size_t i = 0; i < plan->len; i++) sim_later(w, plan->steps[i].at, SIM_DO_STEP, i, 0);
+}
+
+static void free_lives(sim_host *host) {
+    for (size_t i = 0; i < host->lives_len; i++) {
+        for (int k = 0; k < SIM_OBJECTS; k++) free(host->lives[i].objects[k].entries);
+        free(host->lives[i].tickets);
+    }
+    free(host->lives);
+}
+
+void sim_world_close(sim_world *w) {
+    for (int i = 0; i < w->hosts_len; i++) {
+        if (w->hosts[i].host) sim_host_close(w, i);
+        free_lives(&w->hosts[i]);
+    }
+    sim_conns_sweep(w);
+    for (size_t i = 0; i < w->conns_len; i++) w->conns[i]->opening = false;
+    sim_conns_sweep(w);
+    free(w->conns);
+    free(w->calls);
+    free(w->schedule.events);
+    if (w->memory->live_blocks) sim_fail(w, "the simulator lost a copy");
+    chordal__memory_unref(w->memory);
+}
+
+/* ---- turns ---- */
+
+bool sim_host_runs(const sim_world *w, int host) {
+    return w->hosts[host].host && w->hosts[host].paused_until <= w->now;
+}
+
+uint64_t sim_host_now(const sim_world *w, int host) {
+    return w->now + w->hosts[host].offset + 1000;
+}
+
+sim_life *sim_host_life(sim_world *w, int host) {
+    return &w->hosts[host].lives[w->hosts[host].lives_len - 1];
+}
+
+bool sim_host_is(const sim_world *w, int host, uint32_t life) {
+    const sim_host *h = &w->hosts[host];
+    return h->host && h->lives[h->lives_len - 1].serial == life;
+}
+
+void sim_host_wake(sim_world *w, int index, uint64_t at) {
+    sim_host *host = &w->hosts[index];
+    if (at >= host->wake_at && host->wake_at > w->now) return; /* earlier already */
+    host->wake_at = at;
+    sim_later(w, at - w->now, SIM_DO_WAKE, (uint64_t)index, at);
+}
+
+static bool poll_once(sim_world *w, sim_host *host) {
+    _Alignas(8) uint8_t buffer[1 << 16];
+    size_t len;
+    int code = chordal_host_poll(host->host, sim_host_now(w, host->index), buffer, sizeof buffer, &len, NULL);
+    if (code < 0 && code != CHORDAL_E_NOMEM) sim_fail(w, "poll: host %d answers %d", host->index, code);
+    if (code < 0) {
+        sim_host_wake(w, host->index, w->now + 20);
+        return false;
+    }
+    for (size_t at = 0; at < len && host->host; at += ((chordal_record *)(void *)(buffer + at))->length)
+        sim_program_event(w, host->index, (const chordal_record *)(const void *)(buffer + at));
+    return len != 0;
+}
+
+static void schedule_deadline(sim_world *w, sim_host *host) {
+    chordal_time due = chordal_host_deadline(host->host), now = sim_host_now(w, host->index);
+    if (due >= CHORDAL_NEVER) return;
+    host->spins = due <= now ? host->spins + 1 : 0;
+    if (host->spins > 20000) sim_fail(w, "spin: host %d is due again and again", host->index);
+    sim_host_wake(w, host->index, due > now ? w->now + (due - now) : w->now + 1);
+}
+
+void sim_host_turn(sim_world *w, int index) {
+    sim_host *host = &w->hosts[index];
+    if (!sim_host_runs(w, index) || host->polling) return;
+    if (host->slow_until > w->now && w->now % host->slow_every) {
+        sim_host_wake(w, index, w->now + host->slow_every - w->now % host->slow_every);
+        return;
+    }
+    host->polling = true;
+    while (poll_once(w, host)) {
+    }
+    host->polling = false;
+    sim_check_copies(w, index);
+    sim_check_memory(w, index);
+    schedule_deadline(w, host);
+}
