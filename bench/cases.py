@@ -72,7 +72,12 @@ CASES = {
         "a reference made over a memory link until its values are there, then released",
         ALL,
     ),
-    "hold to live, 500 x 960 document": (DOCUMENT, "the same", ALL),
+    "hold to live, deflated, 1,000 notes": (
+        NOTES,
+        "the same over a link whose consumer asks for deflated parts: deflated each time, since nobody else holds it",
+        C,
+    ),
+    "hold to live, 500 x 960 document": (DOCUMENT, "as before", ALL),
     "bytes kept per replica": (
         NOTES,
         "memory of a holder for each further object, in the core and in the language",

@@ -13,6 +13,7 @@ typedef struct bench_case {
     uint8_t **payload;
     void (*once)(world *);
     void (*restore)(world *, int batch); /* what a batch did, not timed */
+    uint32_t flags;                      /* further ones of the consumer's link */
 } bench_case;
 
 static void call_once(world *w) {
@@ -102,32 +103,35 @@ static void restore_removed(world *w, int batch) {
 
 #define BINARY CHORDAL_CODEC_BINARY
 #define TEXT CHORDAL_CODEC_TEXT
+#define DEFLATE CHORDAL_LINK_DEFLATE
 static const bench_case cases[] = {
-    {"local call", 0, 0, 200, &payload_notes, call_once, NULL},
-    {"commit without a watch", 0, 0, 200, &payload_notes, token_once, restore_token},
-    {"commit with a watch", 0, 1, 200, &payload_notes, token_once, restore_token},
-    {"commit with a watched derive", 0, 2, 200, &payload_notes, token_once, restore_token},
-    {"commit of the same value", 0, 1, 200, &payload_notes, same_value_once, NULL},
-    {"read of a held value", 0, 0, 1000, &payload_notes, read_once, NULL},
-    {"activation, hold and release", 0, 0, 200, &payload_notes, activation_once, NULL},
-    {"call round trip, binary", BINARY, 0, 200, &payload_notes, call_once, NULL},
-    {"call round trip, text", TEXT, 0, 200, &payload_notes, call_once, NULL},
-    {"call round trip, 1 MiB of bytes, binary", BINARY, 0, 20, &payload_notes, bytes_once, NULL},
-    {"call round trip, 1 MiB of bytes, text", TEXT, 0, 20, &payload_notes, bytes_once, NULL},
-    {"streamed reply, 2,000 tokens, binary", BINARY, 1, 2000, &payload_notes, stream_once, restore_token},
-    {"streamed reply, 2,000 tokens, text", TEXT, 1, 2000, &payload_notes, stream_once, restore_token},
-    {"commit to frame, token appended, binary", BINARY, 1, 200, &payload_notes, token_once, restore_token},
-    {"commit to frame, token appended, text", TEXT, 1, 200, &payload_notes, token_once, restore_token},
-    {"commit to frame, changed field, binary", BINARY, 1, 200, &payload_notes, field_once, NULL},
-    {"commit to frame, changed field, text", TEXT, 1, 200, &payload_notes, field_once, NULL},
-    {"commit to frame, appended item, binary", BINARY, 1, 100, &payload_notes, item_once, restore_appended},
-    {"commit to frame, appended item, text", TEXT, 1, 100, &payload_notes, item_once, restore_appended},
-    {"commit to frame, removed item, binary", BINARY, 1, 100, &payload_notes, removal_once, restore_removed},
-    {"commit to frame, removed item, text", TEXT, 1, 100, &payload_notes, removal_once, restore_removed},
-    {"hold to live, 1,000 notes, binary", BINARY, 0, 20, &payload_notes, hold_once, NULL},
-    {"hold to live, 1,000 notes, text", TEXT, 0, 20, &payload_notes, hold_once, NULL},
-    {"hold to live, 500 x 960 document, binary", BINARY, 0, 10, &payload_document, hold_once, NULL},
-    {"hold to live, 500 x 960 document, text", TEXT, 0, 10, &payload_document, hold_once, NULL},
+    {"local call", 0, 0, 200, &payload_notes, call_once, NULL, 0},
+    {"commit without a watch", 0, 0, 200, &payload_notes, token_once, restore_token, 0},
+    {"commit with a watch", 0, 1, 200, &payload_notes, token_once, restore_token, 0},
+    {"commit with a watched derive", 0, 2, 200, &payload_notes, token_once, restore_token, 0},
+    {"commit of the same value", 0, 1, 200, &payload_notes, same_value_once, NULL, 0},
+    {"read of a held value", 0, 0, 1000, &payload_notes, read_once, NULL, 0},
+    {"activation, hold and release", 0, 0, 200, &payload_notes, activation_once, NULL, 0},
+    {"call round trip, binary", BINARY, 0, 200, &payload_notes, call_once, NULL, 0},
+    {"call round trip, text", TEXT, 0, 200, &payload_notes, call_once, NULL, 0},
+    {"call round trip, 1 MiB of bytes, binary", BINARY, 0, 20, &payload_notes, bytes_once, NULL, 0},
+    {"call round trip, 1 MiB of bytes, text", TEXT, 0, 20, &payload_notes, bytes_once, NULL, 0},
+    {"streamed reply, 2,000 tokens, binary", BINARY, 1, 2000, &payload_notes, stream_once, restore_token, 0},
+    {"streamed reply, 2,000 tokens, text", TEXT, 1, 2000, &payload_notes, stream_once, restore_token, 0},
+    {"commit to frame, token appended, binary", BINARY, 1, 200, &payload_notes, token_once, restore_token, 0},
+    {"commit to frame, token appended, text", TEXT, 1, 200, &payload_notes, token_once, restore_token, 0},
+    {"commit to frame, changed field, binary", BINARY, 1, 200, &payload_notes, field_once, NULL, 0},
+    {"commit to frame, changed field, text", TEXT, 1, 200, &payload_notes, field_once, NULL, 0},
+    {"commit to frame, appended item, binary", BINARY, 1, 100, &payload_notes, item_once, restore_appended, 0},
+    {"commit to frame, appended item, text", TEXT, 1, 100, &payload_notes, item_once, restore_appended, 0},
+    {"commit to frame, removed item, binary", BINARY, 1, 100, &payload_notes, removal_once, restore_removed, 0},
+    {"commit to frame, removed item, text", TEXT, 1, 100, &payload_notes, removal_once, restore_removed, 0},
+    {"hold to live, 1,000 notes, binary", BINARY, 0, 20, &payload_notes, hold_once, NULL, 0},
+    {"hold to live, 1,000 notes, text", TEXT, 0, 20, &payload_notes, hold_once, NULL, 0},
+    {"hold to live, deflated, 1,000 notes, binary", BINARY, 0, 20, &payload_notes, hold_once, NULL, DEFLATE},
+    {"hold to live, deflated, 1,000 notes, text", TEXT, 0, 20, &payload_notes, hold_once, NULL, DEFLATE},
+    {"hold to live, 500 x 960 document, binary", BINARY, 0, 10, &payload_document, hold_once, NULL, 0},
+    {"hold to live, 500 x 960 document, text", TEXT, 0, 10, &payload_document, hold_once, NULL, 0},
 };
 
 static chordal_counters counters(const world *w) {
@@ -153,7 +157,7 @@ static void restore(world *w, const bench_case *c, int count) {
 }
 
 static void prepare(world *w, const bench_case *c) {
-    open_world(w, c->codec);
+    open_world_with(w, c->codec, c->flags);
     if (c->watched > 1) w->type = "counted";
     get_object(w, 0, *c->payload);
     if (c->once != hold_once && c->once != activation_once) hold(w, 0);

@@ -167,10 +167,19 @@ static void measure(uint32_t codec) {
     close_world(&w);
 }
 
+static void measure_deflated(uint32_t codec) {
+    world w;
+    open_world_with(&w, codec, CHORDAL_LINK_DEFLATE);
+    snapshot_row(&w, codec, "snapshot of 1,000 notes, deflated", 0, payload_notes);
+    close_world(&w);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     read_payloads(argv[1]);
     measure(CHORDAL_CODEC_BINARY);
     measure(CHORDAL_CODEC_TEXT);
+    measure_deflated(CHORDAL_CODEC_BINARY);
+    measure_deflated(CHORDAL_CODEC_TEXT);
     return 0;
 }

@@ -120,21 +120,29 @@ static inline void open_provider(world *w) {
     OK(chordal_type_provide(w->provider, (const uint8_t *)COUNTED, strlen(COUNTED), &type, NULL));
 }
 
-/* Another host, linked with the provider. */
-static inline void open_consumer(world *w, uint32_t codec) {
+/* Another host, linked with the provider; `flags`: further ones of its link. */
+static inline void open_consumer_with(world *w, uint32_t codec, uint32_t flags) {
     OK(chordal_host_open(NULL, &w->consumer, NULL));
     OK(chordal_link_open(w->provider, 0, &w->link_p, NULL));
-    OK(chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT, &w->link_c, NULL));
+    OK(chordal_link_open(w->consumer, CHORDAL_LINK_CONNECT | flags, &w->link_c, NULL));
     OK(chordal_link_up(w->provider, w->link_p, codec, 0, NULL));
     OK(chordal_link_up(w->consumer, w->link_c, codec, 0, NULL));
 }
 
+static inline void open_consumer(world *w, uint32_t codec) {
+    open_consumer_with(w, codec, 0);
+}
+
 /* Codec 0: no link. */
-static inline void open_world(world *w, uint32_t codec) {
+static inline void open_world_with(world *w, uint32_t codec, uint32_t flags) {
     memset(w, 0, sizeof *w);
     open_provider(w);
     w->consumer = w->provider;
-    if (codec) open_consumer(w, codec);
+    if (codec) open_consumer_with(w, codec, flags);
+}
+
+static inline void open_world(world *w, uint32_t codec) {
+    open_world_with(w, codec, 0);
 }
 
 static inline void close_world(world *w) {

@@ -79,7 +79,7 @@ static bool deflate_all(z_stream *stream, size_t len, chordal__buffer *out) {
 
 bool chordal__deflate(const uint8_t *data, size_t len, chordal__buffer *out) {
     z_stream stream = stream_of(out->memory);
-    if (len > UINT_MAX ||
+    if (!len || len > UINT_MAX ||
         deflateInit2(&stream, LEVEL, Z_DEFLATED, RAW_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     stream.next_in = (Bytef *)(uintptr_t)data;
