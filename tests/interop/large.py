@@ -1,4 +1,4 @@
-"""A provider or a holder of large parts in Python, for test_large.py: large.py provide | hold ADDRESS CODEC | say ADDRESS."""
+"""Large parts in Python, for test_large.py: large.py provide | hold ADDRESS CODEC | say ADDRESS."""
 
 import asyncio
 import json
