@@ -45,7 +45,7 @@ before(async () => {
     web = createServer(answer);
     await new Promise((resolve) => web.listen(0, "127.0.0.1", resolve));
     ({ port } = web.address());
-    host = new Host({ types: [Notes] });
+    host = new Host({ types: [Notes], session_lapse: 200 });
     server = await host.listen("ws://127.0.0.1:0", { origins: `http://127.0.0.1:${port}` });
     browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -97,7 +97,7 @@ for (const codec of ["binary", "text"]) {
         await page.close();
         for (let i = 0; i < 200 && host.counters().live_objects > 0n; i++)
             await new Promise((done) => setTimeout(done, 10));
-        assert.equal(host.counters().live_objects, 0n, "a closed tab holds nothing");
+        assert.equal(host.counters().live_objects, 0n, "the session of a closed tab lapses");
     });
 }
 
