@@ -51,7 +51,7 @@ static void aim(z_stream *stream, const chordal__buffer *out) {
 
 static bool more_room(chordal__buffer *out, size_t most) {
     void *data = out->data;
-    size_t need = out->len ? out->len + 1 : most / 4;
+    size_t need = out->len ? out->len + 1 : most / 4 + 1;
     int code = chordal__grow(out->memory, &data, 1, &out->capacity, need, most);
     out->data = data;
     return code == 0;
