@@ -120,8 +120,68 @@ class Aims:
                 name = entry["case"].split(", ", 1)[1]
                 yield f"{name}: {entry['median'] / entry['counts']['aim']:.2f} of it"
 
+    # ---- drops, crowds, hosts in the middle ----
+
+    def each(self, unit, *cases):
+        for case in cases:
+            if entry := self.ours(case):
+                yield f"{case}: {number(entry['median'])} {unit}"
+
+    def live(self):
+        return self.each("µs", "commit to frame, token appended, binary", "call round trip, binary")
+
+    def crowd(self):
+        for many, one, what in (
+            ("10000 sessions", "1 session", "session"),
+            ("10000 holds of a session", "1 holds of a session", "hold"),
+        ):
+            most, least = self.ours(f"one commit to {many}"), self.ours(f"one commit to {one}")
+            if most and least:
+                each = (most["median"] - least["median"]) / 9999
+                allocations, encodes = (number(most["counts"][name]) for name in ("allocations", "encodes"))
+                yield f"a further {what}: {each:.2f} µs, {allocations} allocations, {encodes} encode for all"
+
+    def back(self):
+        if entry := self.ours("reconnect, 100 references, unchanged, binary"):
+            yield f"{number(entry['median'])} µs, {number(entry['bytes'])} B with the handshake"
+
+    def gap(self):
+        one, all_of_them = (
+            self.ours(f"reconnect, {n}, 100 missed commits, binary") for n in ("1 reference", "100 references")
+        )
+        if one and all_of_them:
+            yield f"400 B of text: {number(one['bytes'])} B for 1 reference, {number(all_of_them['bytes'])} B for 100"
+
+    def hop(self):
+        direct, one = self.ours("call to frame, direct"), self.ours("call to frame, 1 hop")
+        if direct and one:
+            yield f"{one['median'] - direct['median']:.2f} µs for a call, its result and its frame"
+
+    def stall(self):
+        for hops in ("direct", "1 hop"):
+            if entry := self.ours(f"caught up after a stall of 60 s, {hops}"):
+                yield f"{hops}: {number(entry['bytes'])} B for 24,000 of text, {number(entry['median'])} ms"
+
+    def beside(self):
+        alone, beside = self.ours("a tab's call alone"), self.ours("a tab's call beside 10,000 of another")
+        if alone and beside:
+            yield f"{beside['median'] / alone['median']:.1f} times"
+
+    def socket(self):
+        ours = self.ours("call over a loopback WebSocket")
+        echo = ratios.found(self.entries, "call over a loopback WebSocket", "c", "limit: libwebsockets echo")
+        if ours and echo:
+            yield f"{ours['median'] / echo['median']:.2f} times"
+
+    def silent(self):
+        alone = self.ours("a healthy reader alone, 2 KB a commit")
+        beside = self.ours("a healthy reader beside 300 that never read, 2 KB a commit")
+        if alone and beside:
+            grown = number(beside["counts"]["memory grown"])
+            yield f"{beside['median'] / alone['median']:.2f} times; {grown} B in a minute"
+
     def stands(self):
         """Where each stands, by its name."""
         names = [name for name in vars(Aims) if not name.startswith("_")]
-        names = [name for name in names if name not in ("ours", "change", "against_best", "stands")]
+        names = [name for name in names if name not in ("ours", "change", "against_best", "each", "stands")]
         return {f"aim_{name}": "; ".join(getattr(self, name)()) or "not measured" for name in names}

@@ -102,7 +102,7 @@ CASES = {
     ),
     "value": (f"{NOTES} or {DOCUMENT}", "one part alone: no host, no link", C),
     "message": (NOTES, "one message through its codec alone: part and envelope", C),
-    "call round trip, loopback WebSocket": (
+    "call over a loopback WebSocket": (
         "one argument of 4 characters",
         "a method called over a loopback WebSocket in another process, until its result is handled; beside it an echo "
         "of 10 bytes by the same library on the same loop",

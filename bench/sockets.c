@@ -170,10 +170,10 @@ int main(int argc, char **argv) {
     batches = atoi(argv[2]) < BATCHES ? atoi(argv[2]) : BATCHES;
     int ports[2] = {free_port(), free_port()};
     if (fork() == 0) {
-        measure("call round trip, loopback WebSocket", "limit: libwebsockets echo", true, ports[0]);
+        measure("call over a loopback WebSocket", "limit: libwebsockets echo", true, ports[0]);
         _exit(0);
     }
     wait(NULL);
-    measure("call round trip, loopback WebSocket", "chordal", false, ports[1]);
+    measure("call over a loopback WebSocket", "chordal", false, ports[1]);
     return 0;
 }
