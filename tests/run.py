@@ -94,8 +94,8 @@ def twins():
 
 def simulations():
     """Seeds of the simulator, a part of them with the sanitizers; the deep tier has others, and larger plans."""
-    quick = ["--seeds", 2000]
-    programs = {"sim": ("release", quick), "sim-sanitize": ("sanitize", ["--seeds", 200, "--from", 100001])}
+    quick = ["--seeds", 5000]
+    programs = {"sim": ("release", quick), "sim-sanitize": ("sanitize", ["--seeds", 500, "--from", 100001])}
     if os.environ.get("CHORDAL_TEST_DEEP"):
         seeds = os.environ.get("CHORDAL_SIM_SEEDS", "20000")
         programs["sim-deep"] = ("release", ["--deep", "--seeds", seeds, "--from", 200001])

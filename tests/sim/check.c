@@ -88,6 +88,12 @@ static bool fits(const sim_world *w, const sim_life *life, const sim_reader *rea
     return remade(w, life, reader->object) && object->entries[0].digest[member] == digest;
 }
 
+static void not_after_revocation(sim_world *w, const sim_reader *reader, size_t life, uint64_t cut) {
+    if (w->hosts[reader->target].lives[life].serial == reader->revoked_life && cut > reader->revoked_cut)
+        sim_fail(w, "revoked: reader %d was told of commit %" PRIu64 " after its authority was taken back at %" PRIu64,
+                 (int)(reader - w->readers), cut, reader->revoked_cut);
+}
+
 void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t commit) {
     const sim_host *target = &w->hosts[reader->target];
     if (!reader->copy[member]) return; /* an error alone */
@@ -99,6 +105,7 @@ void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t
         reader->told[member] = true;
         reader->at_life[member] = i;
         reader->commit[member] = commit;
+        not_after_revocation(w, reader, i, commit);
         return;
     }
     sim_fail(w,
@@ -213,6 +220,7 @@ static void check_target(sim_world *w, int host, chordal_id link, int target) {
         if (chordal_reference_state(w->hosts[host].host, reader->reference) != CHORDAL_REFERENCE_LIVE) continue;
         if (!span_of(w, reader, &one)) continue;
         never_back(w, reader, &one);
+        not_after_revocation(w, reader, one.life, one.low);
         size_t k = 0;
         while (k < len && sessions[k].life != one.life) k++;
         if (k == len) sessions[len++] = (span){0, UINT64_MAX, one.life};
@@ -235,6 +243,7 @@ void sim_check_run(sim_world *w, uint64_t index, int host) {
     call->run_life = sim_host_life(w, host)->serial;
     call->commit = 0;
     if (reader->serial != call->reference || call->runs > 1) return;
+    if (call->idempotent && sim_host_life(w, host)->starved) return; /* answered without memory before, sent again */
     if (call->number < reader->run_last)
         sim_fail(w, "order: call %" PRIu64 " is number %" PRIu32 " of its reference and ran after %" PRIu64, index,
                  call->number, reader->run_last);

@@ -140,8 +140,11 @@ void sim_refuse(sim_world *w, sim_conn *conn) {
 /* ---- bytes ---- */
 
 /* A frame of a host that was not led astray is refused only for want of memory, or when the link ended before. */
-static bool may_refuse(const sim_world *w, int code) {
+static bool may_refuse(const sim_world *w, int code, const char *words) {
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_STATE || code == CHORDAL_E_CLOSED) return true;
+    bool starved = sim_plan_uses(w->plan, SIM_starve);
+    if (starved && strcmp(words, "a frame of the wrong kind") == 0) return true; /* bye came where bytes belong */
+    if (starved && !SIM_LOST_IS_KNOWN && strcmp(words, "not allowed here: lost") == 0) return true;
     return sim_plan_uses(w->plan, SIM_hostile);
 }
 
@@ -159,7 +162,7 @@ void sim_arrived(sim_world *w, sim_conn *conn, int which, const sim_frame *frame
         sim_note(w, "refused", conn->serial, (uint64_t)which, (uint64_t)-code);
         sim_lost(w);
     }
-    if (code < 0 && !may_refuse(w, code))
+    if (code < 0 && !may_refuse(w, code, error.detail))
         sim_fail(w, "refused: host %d took a frame of another host for a fault: %s %s", host, chordal_error_name(code),
                  error.detail);
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_CLOSED) sim_end_lost(w, conn, which);

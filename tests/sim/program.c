@@ -257,6 +257,9 @@ void sim_program_event(sim_world *w, int host, const chordal_record *record) {
     case CHORDAL_EVENT_TICKET:
         sim_check_ticket(w, host, AS(TICKET)->ticket, AS(TICKET)->commit, AS(TICKET)->code);
         break;
+    case CHORDAL_EVENT_AUTHENTICATE:
+        sim_asked_who(w, host, AS(AUTHENTICATE));
+        break;
     case CHORDAL_EVENT_COMPUTE:
         ask_compute(w, host, AS(COMPUTE));
         break;

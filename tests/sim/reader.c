@@ -73,6 +73,7 @@ void sim_reader_open(sim_world *w, sim_reader *reader) {
     reader->run_last = 0;
     reader->life = sim_host_life(w, reader->host)->serial;
     reader->life_seen = 0;
+    reader->revoked_life = 0;
     reader->low = 0;
     sim_note(w, "hold", (uint64_t)(reader - w->readers), (uint64_t)(reader->spec + 1),
              (uint64_t)reader->target * 100 + (uint64_t)reader->object * 10 + reader->mode);
@@ -124,7 +125,7 @@ void sim_reader_retry(sim_world *w, sim_reader *reader) {
         }
         sim_reader_close(w, reader);
         retry_later(w, reader, 300);
-    } else if (reader->state == CHORDAL_REFERENCE_RETIRED) {
+    } else if (reader->state == CHORDAL_REFERENCE_RETIRED || reader->state == CHORDAL_REFERENCE_REVOKED) {
         sim_reader_close(w, reader);
         sim_reader_open(w, reader);
     }
@@ -144,6 +145,12 @@ void sim_reader_event(sim_world *w, int host, const chordal_event_REFERENCE *eve
     reader->state = (int32_t)event->state;
     if (event->code) reader->code = event->code;
     sim_note(w, "reference", (uint64_t)(reader - w->readers), event->state, (uint64_t)-event->code);
+    if (event->state == CHORDAL_REFERENCE_REVOKED) {
+        sim_lost(w);
+        if (reader->spec >= 0 && !reader->reverse)
+            sim_later(w, 300, SIM_DO_LEAVE, (uint64_t)reader->spec, reader->link);
+        retry_later(w, reader, 1500);
+    }
     if (event->state == CHORDAL_REFERENCE_FAILED || event->state == CHORDAL_REFERENCE_RETIRED)
         retry_later(w, reader, 700);
 }

@@ -58,6 +58,12 @@ static void happen(sim_world *w, const sim_event *event) {
     case SIM_DO_RELINK:
         if (!w->closing) sim_spec_link(w, (int)event->a);
         break;
+    case SIM_DO_ADMIT:
+        if (host->host) sim_admit(w, host->index, event->b);
+        break;
+    case SIM_DO_LEAVE:
+        if (!w->closing) sim_leave(w, (int)event->a, event->b);
+        break;
     case SIM_DO_START:
         sim_start(w, host->index, event->b);
         break;

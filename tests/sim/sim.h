@@ -9,6 +9,7 @@
  * reader.c    references and watches, and the copies that are made from frames
  * work.c      what a step does: commits, calls, holds
  * fault.c     what a step breaks
+ * access.c    who is let in, and what is taken back
  * hostile.c   peers that say anything
  * check.c     the oracle: what each provider had, and what each reader may see
  * quiet.c     all faults healed: what must be so in the end
@@ -24,11 +25,13 @@
 #include <string.h>
 
 #include "chordal.h"
+#include "chordal/authority.h"
 #include "chordal/dispatch.h"
 #include "wire/wire.h"
 
 /* What the core can by now: the expectations that hang on it. */
 #define SIM_HOPS 4             /* links between a reader and its provider, at most */
+#define SIM_LOST_IS_KNOWN 0    /* a host in the middle without memory says `lost` only of origins that it passed on */
 #define SIM_OFFERS_FALL_BACK 0 /* when a route's link ends, one that offered the type before it takes its place */
 
 /* ---- chance ---- */
@@ -64,11 +67,12 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
     STEP(slow, 3, 10)                                                                                                  \
     STEP(bye, 2, 11)                                                                                                   \
     STEP(dial, 2, 1)                                                                                                   \
-    STEP(hostile, 5, 12)
+    STEP(hostile, 5, 12)                                                                                               \
+    STEP(revoke, 3, 13)
 #define SIM_STEP_ENUM(name, weight, fault) SIM_##name,
 enum { SIM_STEPS(SIM_STEP_ENUM) SIM_STEP_END };
 #undef SIM_STEP_ENUM
-#define SIM_FAULTS 13
+#define SIM_FAULTS 14
 
 typedef struct sim_step {
     uint32_t kind, at, a, b, x; /* at: ms from the beginning; x: its own seed */
@@ -103,7 +107,9 @@ enum {
     SIM_DO_RETRY,
     SIM_DO_RESUME,
     SIM_DO_RELINK,
-    SIM_DO_START
+    SIM_DO_START,
+    SIM_DO_ADMIT,
+    SIM_DO_LEAVE
 };
 typedef struct sim_event {
     uint64_t at, serial;
@@ -205,6 +211,7 @@ typedef struct sim_spec {
     uint32_t codec, flags_from, flags_to;
     chordal_id link; /* the connector's; 0: none now */
     uint32_t dialled;
+    uint32_t epoch;       /* of the authority that the acceptor gives */
     uint32_t delay, rate; /* of new connections; set by faults */
     uint64_t delay_until, rate_until;
 } sim_spec;
@@ -234,6 +241,8 @@ typedef struct sim_reader {
     bool told[SIM_STATES];
     uint64_t commit[SIM_STATES];
     size_t at_life[SIM_STATES];
+    uint32_t revoked_life; /* of the provider, when it took the authority back; 0: it did not */
+    uint64_t revoked_cut;
     /* what the values in the core were */
     size_t life_seen;
     uint64_t low; /* the least cut that they can be of */
@@ -374,6 +383,12 @@ uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, s
 void sim_hostile_do(sim_world *w, const sim_step *step);
 void sim_hostile_leave(sim_world *w, int host); /* -1: all */
 bool sim_hostile_event(sim_world *w, int host, chordal_id link);
+
+/* ---- access.c ---- */
+void sim_asked_who(sim_world *w, int host, const chordal_event_AUTHENTICATE *event);
+void sim_admit(sim_world *w, int host, chordal_id link);
+void sim_revoke(sim_world *w, const sim_step *step);
+void sim_leave(sim_world *w, int spec, chordal_id link); /* a link whose authority was taken back */
 
 /* ---- check.c ---- */
 void sim_check_began(sim_life *life);

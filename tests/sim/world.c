@@ -135,6 +135,14 @@ void sim_host_close(sim_world *w, int index) {
     host->memory.live_blocks = host->memory.live_bytes = 0;
 }
 
+/* What came later draws from a stream of its own, so that kept plans keep their worlds. */
+static void extend(const sim_world *w, sim_spec *spec) {
+    sim_random random = sim_stream(w->plan->seed, 9000, (uint64_t)w->specs_len);
+    uint32_t deflates = w->limited || sim_draw(&random, 3) ? 0 : CHORDAL_LINK_DEFLATE;
+    spec->flags_from |= deflates | (sim_draw(&random, 2) ? CHORDAL_LINK_TRUSTED : 0);
+    spec->flags_to |= deflates | (sim_draw(&random, 3) ? 0 : CHORDAL_LINK_AUTHENTICATE);
+}
+
 static void connect_one(sim_world *w, int from, int to, sim_random *random) {
     sim_spec *spec = &w->specs[w->specs_len++];
     *spec = (sim_spec){.from = from, .to = to};
@@ -142,6 +150,7 @@ static void connect_one(sim_world *w, int from, int to, sim_random *random) {
     if (w->specs_len > 1 && spec[-1].from == from) spec->codec = spec[-1].codec;
     spec->flags_from = sim_draw(random, 6) ? CHORDAL_LINK_OFFER : 0;
     spec->flags_to = sim_draw(random, 6) ? CHORDAL_LINK_ROUTE_OFFERS : 0;
+    extend(w, spec);
 }
 
 /* Some accept, in a tree or a chain; the others connect to one of them, and to it or another a second time. */
