@@ -92,6 +92,8 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) 
 }
 
 void chordal__link_ready(chordal__link *link) {
+    link->runtime->counters.reconnects += link->was_up;
+    link->was_up = true;
     set_state(link, CHORDAL_LINK_UP, 0, NULL);
     set_due(link, link->runtime->settings.ping_interval);
     if (link->flags & CHORDAL_LINK_OFFER) chordal__offer_types(link);

@@ -103,7 +103,7 @@ struct chordal__link {
     chordal__deadline due, drained_by;
     uint32_t attempts, route_attempts; /* since the transport or a route last worked */
     uint8_t peer_host[16], peer_run[16];
-    bool peer_newer;
+    bool peer_newer, was_up;
     uint64_t version; /* of the protocol, once the peer said hello */
     chordal__event admission;
     chordal__body *credentials; /* packed: of a connecting link the info of its hello; else what the peer shows */

@@ -51,6 +51,7 @@ export interface Counters {
   calls_run: bigint;
   /** times a session had to wait for its reader */
   windows_full: bigint;
+  /** times a link that connects was up again */
   reconnects: bigint;
   /** sessions that came back after a drop, at the provider */
   sessions_back: bigint;

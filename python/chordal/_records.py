@@ -233,7 +233,7 @@ COUNTERS: Tuple[str, ...] = (
     "bytes_copied_out",  # copied for an edge that cannot send scattered pieces
     "calls_run",
     "windows_full",  # times a session had to wait for its reader
-    "reconnects",
+    "reconnects",  # times a link that connects was up again
     "sessions_back",  # sessions that came back after a drop, at the provider
     "questions",  # asked of the program: where an object is
     "deflates",  # bodies that were tried: once each, however many are sent them

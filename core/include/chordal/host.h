@@ -120,8 +120,8 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(bytes_out)                                                                                                   \
     COUNT(bytes_copied_out) /* copied for an edge that cannot send scattered pieces */                                 \
     COUNT(calls_run)                                                                                                   \
-    COUNT(windows_full) /* times a session had to wait for its reader */                                               \
-    COUNT(reconnects)                                                                                                  \
+    COUNT(windows_full)  /* times a session had to wait for its reader */                                              \
+    COUNT(reconnects)    /* times a link that connects was up again */                                                 \
     COUNT(sessions_back) /* sessions that came back after a drop, at the provider */                                   \
     COUNT(questions)     /* asked of the program: where an object is */                                                \
     COUNT(deflates)      /* bodies that were tried: once each, however many are sent them */                           \
