@@ -77,6 +77,8 @@ static void write_member(chordal__buffer *out, const chordal_member *member) {
     } else if (member->kind == CHORDAL_MEMBER_DERIVE) {
         chordal__buffer_text(out, ", \"from\": ");
         write_names(out, member->given);
+    } else if (member->given && strcmp(member->given, "idempotent") == 0) {
+        chordal__buffer_text(out, ", \"idempotent\": true");
     }
     chordal__buffer_byte(out, '}');
 }

@@ -72,7 +72,7 @@ int tool_call(int argc, char **argv) {
     if (target.used >= argc) tool_usage(USAGE);
     const char *method = argv[target.used];
     add_arguments(&arguments, argc - target.used - 1, argv + target.used + 1);
-    tool_program_open(program, &handlers, &self);
+    tool_program_open(program, NULL, &handlers, &self);
     chordal_id reference =
         tool_target_get(&target, program->host, tool_program_connect(program, target.address, codec, 0));
     if (chordal_call_start(program->host, reference, method, strlen(method), CHORDAL_FORMAT_JSON,

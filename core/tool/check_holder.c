@@ -152,7 +152,7 @@ int tool_check_holder(int argc, char **argv) {
     tool_text_add(&target.params, "{\"name\": ");
     tool_text_json(&target.params, argv[1], strlen(argv[1]));
     tool_text_add(&target.params, "}");
-    tool_program_open(&self.program, &handlers, &self);
+    tool_program_open(&self.program, NULL, &handlers, &self);
     self.reference =
         tool_target_get(&target, self.program.host, tool_program_connect(&self.program, target.address, codec, 0));
     int status = tool_program_run(&self.program);

@@ -26,6 +26,26 @@ uint64_t tool_number(const char *word, uint64_t otherwise) {
     return number;
 }
 
+static bool read_digits(const char *word, uint64_t halves[2]) {
+    size_t digits = 0;
+    for (; *word; word++) {
+        static const char all[] = "0123456789abcdef";
+        const char *digit = strchr(all, *word);
+        if (*word == '-') continue;
+        if (!digit || digits == 32) return false;
+        halves[digits / 16] = halves[digits / 16] << 4 | (uint64_t)(digit - all);
+        digits++;
+    }
+    return digits == 32 && (halves[0] || halves[1]);
+}
+
+void tool_name(const char *word, chordal_host_options *out) {
+    uint64_t halves[2] = {0};
+    if (!word) return;
+    if (!read_digits(word, halves)) tool_die("--name is a UUID in lower case", NULL);
+    out->name_high = halves[0], out->name_low = halves[1];
+}
+
 void tool_expect(int argc, char **argv, int least, int most, const char *usage) {
     for (int i = 0; i < argc; i++)
         if (strncmp(argv[i], "--", 2) == 0) tool_usage(usage);

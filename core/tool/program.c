@@ -31,11 +31,12 @@ static void watch_signals(tool_program *program) {
     }
 }
 
-void tool_program_open(tool_program *program, const chordal_handlers *handlers, void *context) {
+void tool_program_open(tool_program *program, const chordal_host_options *options, const chordal_handlers *handlers,
+                       void *context) {
     chordal_error error = {0};
     memset(program, 0, sizeof *program);
     if (uv_loop_init(&program->loop)) tool_die("no event loop", NULL);
-    if (chordal_host_open(NULL, &program->host, &error)) tool_die("host", &error);
+    if (chordal_host_open(options, &program->host, &error)) tool_die("host", &error);
     if (chordal_dispatcher_open(program->host, handlers, context, &program->dispatcher, &error))
         tool_die("dispatcher", &error);
     if (chordal_uv_open(&program->loop, program->host, chordal_dispatcher_event, program->dispatcher, &program->adapter,

@@ -15,7 +15,7 @@ int tool_provide(int argc, char **argv) {
     tool_program program;
     uint32_t codec = tool_codec(tool_option(&argc, argv, "--codec"));
     tool_expect(argc, argv, 1, 1, USAGE);
-    tool_program_open(&program, &handlers, NULL);
+    tool_program_open(&program, NULL, &handlers, NULL);
     tool_program_provide(&program, &tool_square);
     tool_program_connect(&program, argv[0], codec, CHORDAL_LINK_OFFER);
     return tool_program_run(&program);

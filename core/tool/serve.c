@@ -1,7 +1,9 @@
 /* serve.c: `chordal serve`: a server with the demo's board, which also routes what its peers offer. */
 #include "tool/tool.h"
 
-#define USAGE "serve --listen ws://127.0.0.1:7777 [--listen ipc:/path] [--page folder] [--origin http://example.org]…"
+#define USAGE                                                                                                          \
+    "serve --listen ws://127.0.0.1:7777 [--listen ipc:/path] [--page folder] [--origin http://example.org]… "        \
+    "[--name UUID]"
 #define LISTEN_LIMIT 16
 
 static void take_origins(int *argc, char **argv, tool_text *out) {
@@ -34,9 +36,11 @@ int tool_serve(int argc, char **argv) {
         .page_folder = tool_option(&argc, argv, "--page"),
         .origins = origins.data,
     };
+    chordal_host_options host = {.size = sizeof host};
+    tool_name(tool_option(&argc, argv, "--name"), &host);
     tool_expect(argc, argv, 0, 0, USAGE);
     if (count == 0) tool_usage(USAGE);
-    tool_program_open(&program, NULL, NULL);
+    tool_program_open(&program, &host, NULL, NULL);
     tool_program_provide(&program, &tool_board);
     for (size_t i = 0; i < count; i++) listen_at(&program, addresses[i], &options);
     int status = tool_program_run(&program);

@@ -43,8 +43,9 @@ typedef struct tool_program {
     chordal_uv *adapter;
     int status; /* the exit code */
 } tool_program;
-/* Open all of it, or say why not and exit. `context` is for the handlers. */
-void tool_program_open(tool_program *program, const chordal_handlers *handlers, void *context);
+/* Open all of it, or say why not and exit. `options` may be NULL; `context` is for the handlers. */
+void tool_program_open(tool_program *program, const chordal_host_options *options, const chordal_handlers *handlers,
+                       void *context);
 void tool_program_provide(tool_program *program, const chordal_type *type);
 chordal_id tool_program_connect(tool_program *program, const char *address, uint32_t codec, uint32_t flags);
 /* End tool_program_run with this exit code; safe inside of handlers. */
@@ -61,6 +62,8 @@ const char *tool_option(int *argc, char **argv, const char *name);
 /* "binary" (also NULL) or "text". */
 uint32_t tool_codec(const char *word);
 uint64_t tool_number(const char *word, uint64_t otherwise);
+/* A host's lasting name: 32 hexadecimal digits, hyphens between them as in a UUID. NULL: none. */
+void tool_name(const char *word, chordal_host_options *out);
 /* Exit with the usage unless so many arguments are left, and no unknown option. */
 void tool_expect(int argc, char **argv, int least, int most, const char *usage);
 

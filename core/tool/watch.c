@@ -90,7 +90,7 @@ int tool_watch(int argc, char **argv) {
     tool_expect(argc, argv, 2, 64, USAGE);
     tool_target_read(&target, argc, argv, USAGE);
     if (target.used < argc) tool_usage(USAGE);
-    tool_program_open(&self.program, &handlers, &self);
+    tool_program_open(&self.program, NULL, &handlers, &self);
     self.reference =
         tool_target_get(&target, self.program.host, tool_program_connect(&self.program, target.address, codec, 0));
     int status = tool_program_run(&self.program);

@@ -241,7 +241,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer) {
 
 /* ---- making ---- */
 
-static const chordal__uv_transport_functions pipe_functions = {pipe_pull, pipe_close};
+static const chordal__uv_transport_functions pipe_functions = {pipe_pull, pipe_pull, pipe_close};
 
 static ipc_pipe *pipe_new(chordal_uv *adapter) {
     ipc_pipe *self = calloc(1, sizeof *self);

@@ -204,9 +204,18 @@ void chordal__uv_links_expire(chordal_uv *adapter, chordal_time now) {
     }
 }
 
+/* The peer is told, if that can be sent at once. */
+static void say_bye(chordal__uv_link *link) {
+    if (chordal_link_close(link->adapter->host, link->id, NULL) == 0 && link->transport)
+        link->transport->functions->last(link->transport);
+}
+
 void chordal__uv_links_close(chordal_uv *adapter) {
-    while (!chordal__list_empty(&adapter->links))
-        link_free(CHORDAL__ENTRY(adapter->links.next, chordal__uv_link, node));
+    while (!chordal__list_empty(&adapter->links)) {
+        const chordal__list *first = adapter->links.next;
+        say_bye(CHORDAL__ENTRY(first, chordal__uv_link, node));
+        if (adapter->links.next == first) link_free(CHORDAL__ENTRY(first, chordal__uv_link, node));
+    }
     free(adapter->table);
     adapter->table = NULL;
     adapter->table_len = 0;

@@ -20,7 +20,9 @@ static void socket_close(chordal__uv_transport *transport, int code) {
     if (socket->wsi && web) chordal__list_append(&web->farewells, &socket->farewell);
 }
 
-static const chordal__uv_transport_functions socket_functions = {socket_pull, socket_close};
+static void socket_last(chordal__uv_transport *transport);
+
+static const chordal__uv_transport_functions socket_functions = {socket_pull, socket_last, socket_close};
 
 chordal__uv_socket *chordal__uv_socket_new(chordal_uv *adapter, chordal__uv_server *server) {
     chordal__uv_socket *socket = calloc(1, sizeof *socket);
@@ -140,6 +142,16 @@ int chordal__uv_socket_write(chordal__uv_socket *socket) {
     }
     lws_callback_on_writable(socket->wsi);
     return 0;
+}
+
+static void socket_last(chordal__uv_transport *transport) {
+    chordal__uv_socket *socket = (chordal__uv_socket *)transport;
+    chordal__uv_web *web = transport->adapter->web;
+    uint32_t frame = 0;
+    while (socket->open && socket->wsi && web && !lws_send_pipe_choked(socket->wsi)) {
+        ptrdiff_t len = take_frame(transport->link, web, &frame);
+        if (len < 0 || frame == 0 || !send_frame(socket, web, (size_t)len, frame)) return;
+    }
 }
 
 /* ---- input ---- */

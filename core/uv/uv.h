@@ -55,6 +55,7 @@ const char *chordal__uv_page_find(const char *root, const char *path, char *out,
 /* ---- transport ---- */
 typedef struct chordal__uv_transport_functions {
     void (*pull)(chordal__uv_transport *transport); /* the link has output: send it as it can be taken */
+    void (*last)(chordal__uv_transport *transport); /* the same, at once: what cannot be taken now is lost */
     /* No link any more. `code` 0: cut, else close politely, telling why. It frees itself. */
     void (*close)(chordal__uv_transport *transport, int code);
 } chordal__uv_transport_functions;

@@ -195,6 +195,12 @@ TEST(declaration) {
     static const char expected_marked[] =
         "{\"name\": \"m\", \"version\": 1, \"params\": [], \"keep\": true, \"start\": true, \"members\": []}";
     CHECK_BYTES(buffer, len, expected_marked, sizeof expected_marked - 1);
+    static const chordal_member again[] = {CHORDAL_METHOD_IDEMPOTENT("again", NULL)};
+    chordal_type repeats = {.name = "r", .version = 1, .members = again, .members_len = 1};
+    CHECK_INT(chordal_type_declaration(&repeats, buffer, sizeof buffer, &len, NULL), 0);
+    static const char expected_repeats[] = "{\"name\": \"r\", \"version\": 1, \"params\": [], \"members\": ["
+                                           "{\"name\": \"again\", \"kind\": \"method\", \"idempotent\": true}]}";
+    CHECK_BYTES(buffer, len, expected_repeats, sizeof expected_repeats - 1);
 }
 
 TEST(functions) {

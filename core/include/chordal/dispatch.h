@@ -41,7 +41,8 @@ typedef void (*chordal_function)(const chordal_request *request);
 typedef struct chordal_member {
     const char *name;
     uint32_t kind;             /* CHORDAL_MEMBER_… */
-    const char *given;         /* document: the initial JSON; derive: what it is made from, separated by spaces */
+    const char *given;         /* document: the initial JSON; derive: what it is made from, separated by spaces;
+                                * method: "idempotent" or NULL */
     chordal_function function; /* derive, method: answers request->id */
 } chordal_member;
 
@@ -51,6 +52,10 @@ typedef struct chordal_member {
     { name, CHORDAL_MEMBER_DERIVE, from, function }
 #define CHORDAL_METHOD(name, function)                                                                                 \
     { name, CHORDAL_MEMBER_METHOD, NULL, function }
+
+/* One that may run twice without harm: it is run again when its outcome is not known. */
+#define CHORDAL_METHOD_IDEMPOTENT(name, function)                                                                      \
+    { name, CHORDAL_MEMBER_METHOD, "idempotent", function }
 
 typedef struct chordal_type {
     const char *name;
