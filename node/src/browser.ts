@@ -36,6 +36,10 @@ setPlatform({
         if (!/^wss?:/.test(url)) throw new ChordalError(E_INVALID, 0, `${url} is no address: ws://host:port/path`);
         return webSocketDial((protocols) => new WebSocket(url, protocols) as unknown as Socket, codec);
     },
+    onOnline(retry) {
+        addEventListener("online", retry);
+        return () => removeEventListener("online", retry);
+    },
     listen: unsupported,
     attach: unsupported,
     start: unsupported,

@@ -59,6 +59,11 @@ export interface HostOptions extends Limits {
     types?: readonly Type<any, any, any, any>[];
     /** Whether types with a `placement` are placed; else they are provided, as in workers. Default true. */
     placed?: boolean;
+    /**
+     * The host's lasting name, a UUID or 16 bytes that no other host has: sessions find the way through it, and to it,
+     * again after a restart.
+     */
+    name?: string | Uint8Array;
     /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
     freeze?: boolean;
     /**
@@ -204,8 +209,8 @@ export class Host implements Disposable, AsyncDisposable {
 
     private open(flat: Flat): void {
         if (this.isClosed) throw closedError("host");
-        const { types = [], placed = true, freeze: _freeze, onError: _onError, ...limits } = this.options;
-        const core = new Core(flat, limits);
+        const { types = [], placed = true, freeze: _freeze, onError: _onError, name, ...limits } = this.options;
+        const core = new Core(flat, name === undefined ? limits : { ...limits, ...halvesOf(name) });
         const pump = new Pump(
             core,
             (event) => this.handle(event),
@@ -662,8 +667,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     /** The random name of this opening of the host: 32 hexadecimal digits. */
     get run(): string {
-        const bytes = this.core.flat.host_run(this.core.host);
-        return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+        return hexOf(this.core.flat.host_run(this.core.host));
     }
 
     /** A 64-bit digest of a value, as 16 hexadecimal digits: equal values have equal ones, in every runtime. */
@@ -728,6 +732,19 @@ export class Host implements Disposable, AsyncDisposable {
     async [asyncDispose](): Promise<void> {
         await this.close();
     }
+}
+
+/** A lasting name as the core takes it. */
+function halvesOf(name: string | Uint8Array): Limits {
+    const digits = typeof name === "string" ? name.replaceAll("-", "") : hexOf(name);
+    if (!/^[0-9a-f]{32}$/i.test(digits) || /^0+$/.test(digits)) {
+        throw new ChordalError(E_INVALID, 0, `${name} is no name of a host: a UUID or 16 bytes`);
+    }
+    return { name_high: BigInt(`0x${digits.slice(0, 16)}`), name_low: BigInt(`0x${digits.slice(16)}`) };
+}
+
+function hexOf(bytes: Uint8Array): string {
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function attempt(step: () => void, fail: (error: unknown) => void): void {

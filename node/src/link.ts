@@ -3,6 +3,7 @@
 import type { Core } from "./core.js";
 import { closedError } from "./errors.js";
 import { pack } from "./packed.js";
+import { platform } from "./platform.js";
 import type { Pump } from "./pump.js";
 import {
     ChordalError,
@@ -27,6 +28,8 @@ const STATES: Record<number, LinkState> = {
     [LINK_WAIT]: "wait",
     [LINK_CLOSED]: "closed",
 };
+
+const END_TIMEOUT = 5000; // milliseconds in which a transport that ends must get rid of what waits
 
 /** Whole frames both ways, in order. */
 export interface Transport {
@@ -86,6 +89,8 @@ export class Link {
     private peerName = "";
     private transport: Transport | undefined;
     private ending = false;
+    private stopListening: (() => void) | undefined;
+    private cutter: ReturnType<typeof setTimeout> | undefined;
     private waiting: Waiting[] = [];
     private credentials: Credentials;
     /** @internal */
@@ -200,17 +205,38 @@ export class Link {
         this.current = STATES[event.state] ?? this.current;
         this.reason = event.code ? new ChordalError(event.code, 0, event.detail) : undefined;
         if (event.peer !== "") this.peerName = event.peer;
-        if (event.state === LINK_DIAL) this.begin();
-        if (event.state === LINK_WAIT || event.state === LINK_CLOSED) {
-            this.ending = true;
-            this.flush();
+        if (this.dial !== undefined) this.stopListening ??= platform().onOnline?.(() => this.online());
+        if (event.state === LINK_DIAL) {
+            this.dropTransport(); // one that is slow to close must disturb no later one
+            this.begin();
         }
+        if (event.state === LINK_WAIT || event.state === LINK_CLOSED) this.end();
         if (event.state === LINK_CLOSED && !this.hasTransport()) this.forget();
         this.settleWaiting();
     }
 
+    /** The network is there again: dial at once. A transport from before is dead, and nobody may ever tell. */
+    private online(): void {
+        const { core } = this.owner;
+        if (this.id === 0 || this.current === "closed" || core.closed) return;
+        if (this.transport !== undefined) {
+            this.dropTransport();
+            core.flat.link_down(core.host, this.id, core.now());
+        }
+        this.retry();
+    }
+
     /** @internal */
     onOutput(): void {
+        this.flush();
+    }
+
+    /** The core is through with the transport: what waits has a while to leave. */
+    private end(): void {
+        const { transport } = this;
+        this.ending = true;
+        clearTimeout(this.cutter);
+        if (transport !== undefined) this.cutter = setTimeout(() => transport.abort(), END_TIMEOUT);
         this.flush();
     }
 
@@ -308,6 +334,7 @@ export class Link {
     protected gone(): void {
         const { core, pump } = this.owner;
         this.transport = undefined;
+        clearTimeout(this.cutter);
         if (this.id === 0 || core.closed) return;
         core.flat.link_down(core.host, this.id, core.now());
         if (this.current === "closed" || this.dial === undefined) this.forget();
@@ -320,14 +347,21 @@ export class Link {
         this.owner.core.release(this.id);
         this.id = 0;
         this.current = "closed";
+        this.stopListening?.();
         this.settleWaiting();
+    }
+
+    private dropTransport(): void {
+        const { transport } = this;
+        this.transport = undefined;
+        clearTimeout(this.cutter);
+        transport?.abort();
     }
 
     /** @internal The host is closed. */
     abandon(reason: ChordalError): void {
-        const { transport } = this;
-        this.transport = undefined;
-        transport?.abort();
+        this.dropTransport();
+        this.stopListening?.();
         this.reason ??= reason;
         this.current = "closed";
         this.settleWaiting();

@@ -28,6 +28,8 @@ export interface Platform {
     random(bytes: Uint8Array): Uint8Array;
     /** Do a step when timers and sockets have had their turn. */
     later(step: () => void): void;
+    /** Call back whenever the network is there again, where that is told. Answers how to stop. */
+    onOnline?(retry: () => void): () => void;
     /** Refuses addresses that the platform cannot connect to: INVALID, UNSUPPORTED. */
     dial(url: string, codec: number): Dial;
     listen(url: string, accept: Accept, limit: number, options: object): Promise<Listening>;

@@ -35,6 +35,7 @@ export function codecOf(socket: { readonly protocol: string }): number {
     return 0;
 }
 
+const OPEN_TIMEOUT = 10_000; // milliseconds
 const CLOSE_TIMEOUT = 1000; // milliseconds for the peer to answer a close
 
 export class WebSocketTransport implements Transport {
@@ -54,7 +55,15 @@ export class WebSocketTransport implements Transport {
         socket.onclose = () => this.gone();
     }
 
+    /** Give it up unless it opens in time: a peer may take the connection and say nothing. */
+    openWithin(span: number): this {
+        this.timer = setTimeout(() => this.abort(), span);
+        return this;
+    }
+
     private opened(): void {
+        clearTimeout(this.timer);
+        this.timer = undefined;
         const codec = codecOf(this.socket);
         if (codec === 0) this.close();
         else this.events.opened(codec);
@@ -102,5 +111,6 @@ export class WebSocketTransport implements Transport {
 
 /** Connect by the platform's WebSocket. */
 export function webSocketDial(open: (protocols: string[], limit: number) => Socket, codec: number): Dial {
-    return (events, limit) => new WebSocketTransport(open([SUBPROTOCOLS[codec]!], limit), events);
+    return (events, limit) =>
+        new WebSocketTransport(open([SUBPROTOCOLS[codec]!], limit), events).openWithin(OPEN_TIMEOUT);
 }

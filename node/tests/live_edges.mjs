@@ -4,12 +4,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect as netConnect } from "node:net";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { WebSocket } from "ws";
 
 import { ChordalError, connect, Host } from "../dist/node.js";
-import { folder, Notes, ways } from "./live_setup.mjs";
+import { folder, Notes, pause, ways } from "./live_setup.mjs";
 
 export function edgeTests() {
     test("only pages that may connect do", async () => {
@@ -127,5 +128,44 @@ export function edgeTests() {
         const other = connect(server.address);
         assert.equal(await other.get(Notes, { board: "b" }).add("small"), 1);
         await Promise.all([holder.close(), other.close(), provider.close()]);
+    });
+
+    for (const address of ["ws://127.0.0.1:0", `ipc:${join(folder, "bye")}`]) {
+        test(`who closes says bye, and retry dials at once: ${address.slice(0, 3)}`, async () => {
+            const provider = new Host({ types: [Notes] });
+            const server = await provider.listen(address);
+            const holder = new Host({ backoff_first: 3_600_000, backoff_limit: 3_600_000 });
+            const link = holder.connect(server.address);
+            await link.up;
+            server.close();
+            while (link.state !== "wait") await pause(5);
+            assert.equal(link.error.name, "bye");
+            const again = await provider.listen(server.address);
+            link.retry();
+            await link.up;
+            assert.equal(holder.counters().reconnects, 1n);
+            await Promise.all([holder.close(), provider.close()]);
+            assert.equal(again.address, server.address);
+        });
+    }
+
+    test("a lasting name", async () => {
+        const digits = "0123456789abcdef8899aabbccddeeff";
+        const uuid = "01234567-89AB-cdef-8899-aabbccddeeff";
+        for (const name of [digits, uuid, Uint8Array.from(Buffer.from(digits, "hex"))]) {
+            const provider = new Host({ types: [Notes], name });
+            const server = await provider.listen("ws://127.0.0.1:0");
+            const holder = new Host();
+            const link = holder.connect(server.address);
+            await link.up;
+            assert.equal(link.peer, digits);
+            await Promise.all([holder.close(), provider.close()]);
+        }
+        for (const name of ["", "home", new Uint8Array(15), new Uint8Array(16), "0".repeat(32)]) {
+            const refused = await Promise.resolve()
+                .then(() => new Host({ name }).ready)
+                .catch((error) => error);
+            assert.equal(refused?.name, "invalid");
+        }
     });
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import uuid
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .worker import Worker
 
 _Answer = TypeVar("_Answer")
+_HALF = 1 << 64
 _TRIES = 16  # of a transaction that is run again on conflict
 
 
@@ -33,16 +35,24 @@ class Host:
 
     `types`: subclasses of :class:`chordal.Object` to provide; those with a `placement` are not provided but placed,
     unless `placed` is False, as it is in workers. `limits` are the core's options by name, such as
-    ``memory_limit=1 << 28`` or ``window_messages=8`` (bytes, counts, milliseconds; docs/api.md). Raises ChordalError
-    INVALID or NOMEM.
+    ``memory_limit=1 << 28`` or ``window_messages=8`` (bytes, counts, milliseconds; docs/api.md). `name`: the host's
+    lasting name, a UUID (also as a string) or 16 bytes that no other host has: sessions find the way through it, and to
+    it, again after a restart. Raises ChordalError INVALID or NOMEM.
 
     A host lives on the event loop, and on the thread, that it is first used on: from another thread everything raises
     ChordalError BUSY, in a forked process FORKED, after :meth:`close` CLOSED. Use it as a context,
     ``async with chordal.Host(…) as host``, or close it yourself; things may be closed in any order.
     """
 
-    def __init__(self, *, types: Iterable[type[Object]] = (), placed: bool = True, **limits: int) -> None:
-        self._core = Core(limits)
+    def __init__(
+        self,
+        *,
+        types: Iterable[type[Object]] = (),
+        placed: bool = True,
+        name: str | bytes | uuid.UUID | None = None,
+        **limits: int,
+    ) -> None:
+        self._core = Core(limits if name is None else limits | _halves(name))
         self._provider = Provider(self)
         self._admission = Admission(self, self._provider)
         self._pump = self._provider.pump = Pump(self._core, self._handlers())
@@ -488,6 +498,17 @@ def _forgotten(core: Core, process: int) -> None:
         core.close()
 
 
+def _halves(name: str | bytes | uuid.UUID) -> dict[str, int]:
+    """A lasting name as the core takes it."""
+    try:
+        number = int.from_bytes(name, "big") if isinstance(name, bytes) else uuid.UUID(str(name)).int
+    except ValueError:
+        number = 0
+    if number == 0 or (isinstance(name, bytes) and len(name) != 16):
+        raise ChordalError("invalid", f"{name!r} is no name of a host: a UUID or 16 bytes")
+    return {"name_high": number // _HALF, "name_low": number % _HALF}
+
+
 def connect(
     url: str,
     *,
@@ -495,7 +516,7 @@ def connect(
     codec: str = "binary",
     credentials: Any = None,
     offer: bool = False,
-    **limits: int,
+    **limits: Any,
 ) -> Host:
     """A host that is linked with the one at `url`, and links again when the link is lost: ``async with
     chordal.connect("ws://127.0.0.1:7777") as host``. Needs a running event loop. See :meth:`Host.connect`."""

@@ -37,6 +37,9 @@ class Pipe:
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
+    def abort(self) -> None:
+        self._writer.transport.abort()
+
 
 def dialler(host: Host, path: str, options: dict[str, Any]) -> Dial:
     async def dial() -> tuple[Pipe, int]:

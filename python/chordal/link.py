@@ -37,6 +37,11 @@ class Transport(Protocol):
 
     async def close(self) -> None: ...
 
+    def abort(self) -> None:
+        """Cut it: whatever waits for it ends."""
+
+
+_END_TIMEOUT = 5  # seconds in which a transport that ends must get rid of what waits
 
 Dial = Callable[[], Awaitable["tuple[Transport, int]"]]
 Authenticate = Callable[[Any], Any]
@@ -55,6 +60,7 @@ class Link:
         self._dial = dial
         self._connects = dial is not None
         self._task: asyncio.Task[Any] | None = None
+        self._transport: Transport | None = None
         self._output = asyncio.Event()
         self._ending = False
         self._waiting: list[asyncio.Future[None]] = []
@@ -113,10 +119,15 @@ class Link:
         if event.state == _records.LINK_DIAL:
             self._ending = False
             self._output.set()  # a writer of the last transport sees that it is over
+            if self._transport is not None:
+                self._transport.abort()
+                self._transport = None
             self._task = self._host._loop().create_task(self._dial_and_carry())
         elif event.state in (_records.LINK_WAIT, _records.LINK_CLOSED):
             self._ending = True
             self._output.set()
+            if self._transport is not None:
+                self._host._loop().call_later(_END_TIMEOUT, self._transport.abort)
         if event.state == _records.LINK_CLOSED and self._task is None:
             self._forget()
         self._wake_waiting()
@@ -153,6 +164,7 @@ class Link:
     async def _carry(self, transport: Transport, codec: int) -> None:
         """Carry frames both ways until either side ends."""
         task = self._task = asyncio.current_task()
+        self._transport = transport
         writer = self._host._loop().create_task(self._write(transport, task))
         try:
             self._host._act(self._host._core.link_up, self._id, codec)
@@ -163,6 +175,8 @@ class Link:
             self._end_of(task)
         finally:  # cancelled: the host is closed, or the loop ends, and what may follow on another one is not known yet
             writer.cancel()
+            if self._transport is transport:
+                self._transport = None
             await transport.close()
 
     def _carries(self, task: Any) -> bool:
@@ -215,6 +229,7 @@ class Link:
     def _transport_gone(self) -> None:
         """The event loop was closed, and the transport with it."""
         self._output = asyncio.Event()
+        self._transport = None
         if self._task is not None:
             self._down()
 

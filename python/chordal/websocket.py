@@ -51,6 +51,9 @@ class WebSocket:
     async def close(self) -> None:
         await self._connection.close()
 
+    def abort(self) -> None:
+        self._connection.transport.abort()
+
 
 def _codec(connection: Connection) -> int:
     for codec, protocol in PROTOCOLS.items():

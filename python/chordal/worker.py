@@ -304,6 +304,7 @@ class _WorkerPipe:
         self._pipe = pipe
         self.send = pipe.send
         self.close = pipe.close
+        self.abort = pipe.abort
 
     async def receive(self) -> bytes | None:
         self._worker._look()

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import uuid
 
 import chordal
 import pytest
@@ -296,6 +297,9 @@ class Slow:
         await self.may_close.wait()
         self.frames.put_nowait(None)
 
+    def abort(self):
+        self.closing = True
+
 
 async def test_a_transport_that_is_slow_to_close_disturbs_no_later_one(tmp_path):
     transports = []
@@ -339,3 +343,38 @@ async def test_closing_while_dialling():
         leave.set()
         await until(lambda: transport.closing and not host._links)
         assert transport.sent == []
+
+
+@pytest.mark.parametrize("kind", ["ipc", "ws"])
+async def test_who_closes_says_bye(kind, tmp_path):
+    async with Linked(kind, tmp_path) as linked:
+        await linked.link.up()
+        linked.server.close()
+        await until(lambda: linked.link.state == "wait")
+        assert linked.link.error.name == "bye"
+
+
+@pytest.mark.parametrize("kind", ["ipc", "ws"])
+async def test_retry_dials_at_once(kind, tmp_path):
+    async with Linked(kind, tmp_path, backoff_first=3_600_000, backoff_limit=3_600_000) as linked:
+        await linked.link.up()
+        address = linked.server.address
+        linked.server.close()
+        await until(lambda: linked.link.state == "wait")
+        await linked.listen(address)
+        linked.link.retry()
+        await linked.link.up()
+        assert linked.holder.counters["reconnects"] == 1
+
+
+async def test_a_lasting_name(tmp_path):
+    name = uuid.uuid4()
+    for given in (name, str(name), name.bytes):
+        async with chordal.Host(name=given) as host, await host.listen(f"ipc:{tmp_path}/socket") as server:
+            async with chordal.Host(name=uuid.uuid4().hex) as other:
+                link = await other.connect(server.address).up()
+                assert link.peer == name.hex
+    for given in ("", "home", b"15 bytes are no", bytes(16), "0" * 32, 5):
+        with pytest.raises(ChordalError) as caught:
+            chordal.Host(name=given)
+        assert caught.value.name == "invalid"
