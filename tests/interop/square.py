@@ -109,7 +109,7 @@ def copy_browser_build(folder):
 
 def page_folder(folder):
     """What a tab needs: the page, what it runs, and the browser build."""
-    for name in ("tab.html", "work.mjs"):
+    for name in ("tab.html", "work.mjs", "drift.mjs"):
         shutil.copy(HERE / name, folder)
     copy_browser_build(folder)
     return folder

@@ -1,5 +1,7 @@
-// The tab of the interop square: node tab.mjs provide ADDRESS | hold ADDRESS NAME. A page in headless Chromium, loaded
-// from the server at the address, does the work.
+// The tab of the interop square and the drift: node tab.mjs JOB ADDRESS [NAME]. A page in headless Chromium, loaded
+// from the server at the address, does the work. Lines of standard input take the browser "offline" and "online".
+
+import { createInterface } from "node:readline";
 
 import { chromium } from "playwright-core";
 
@@ -28,16 +30,13 @@ process.on("SIGTERM", () => end(0));
 try {
     const page = await browser.newPage();
     page.on("pageerror", (error) => (console.error(error), end(1)));
-    page.on("console", (message) => console.error(message.text()));
+    page.on("console", (message) => (message.type() === "log" ? console.log : console.error)(message.text()));
     await page.goto(page_address);
     await page.waitForFunction(() => window.work);
-    if (job === "provide") {
-        await page.evaluate(() => window.work.provide());
-        console.log("ready");
-    } else {
-        console.log(JSON.stringify(await page.evaluate((its) => window.work.hold(its), name)));
-        await end(0);
-    }
+    createInterface({ input: process.stdin }).on("line", (line) => page.context().setOffline(line === "offline"));
+    const report = await page.evaluate(([its, which]) => window.work[its](which), [job, name]);
+    if (report) console.log(JSON.stringify(report));
+    if (!job.startsWith("provide")) await end(0);
 } catch (error) {
     console.error(error.message);
     await end(1);
