@@ -46,7 +46,7 @@ def install_peers():
         "--no-fund",
         stdout=subprocess.DEVNULL,
     )
-    run(sys.executable, "-m", "venv", VENV)
+    subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)  # without our own packages on its path
     run(VENV / "bin" / "python", "-m", "pip", "install", "-q", "-r", BENCH / "peers" / "requirements.txt")
 
 
