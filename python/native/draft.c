@@ -351,11 +351,7 @@ static int clear(PyObject *draft_) {
 }
 
 static void dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF(type);
+    end_tracked(self, clear);
 }
 
 static PyMethodDef methods[] = {

@@ -48,6 +48,16 @@ static inline void *fail_code(int code, const chordal_error *error) {
     return NULL;
 }
 
+/* ---- the end of an object that the garbage collector knows ---- */
+
+static inline void end_tracked(PyObject *self, inquiry clear) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    clear(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
 /* ---- text.c ---- */
 
 /* The UTF-8 of a text: pairs joined, lone halves in three bytes. Given back with utf8_done. */

@@ -1,6 +1,7 @@
 /* link_edits.c: random edits at a provider, followed over both codecs by a reference whose values the core keeps and by
  * one whose program keeps them, by readers that are sometimes slow. Argument: a seed to run alone. */
 #include "hosts.h"
+#include "odd_values.h"
 #include "wire/wire.h"
 
 #define TYPE                                                                                                           \
@@ -20,22 +21,7 @@ static uint32_t draw(uint32_t below) {
 }
 
 static const char *random_json(void) {
-    static const char *const values[] = {"1",
-                                         "-5",
-                                         "2.5",
-                                         "null",
-                                         "true",
-                                         "\"text\"",
-                                         "\"\\ud83d\"",
-                                         "\"\\ude00\"",
-                                         "[]",
-                                         "{}",
-                                         "[1,[2,{\"x\":3}]]",
-                                         "{\"a\":{\"b\":[1,2]},\"__proto__\":1}",
-                                         "18446744073709551615",
-                                         "1e300",
-                                         "\"\""};
-    return values[draw(sizeof values / sizeof *values)];
+    return odd_values[draw(ODD_VALUES)];
 }
 
 static uint64_t length_of(chordal_transaction *t, chordal_id object, const char *path) {
