@@ -40,11 +40,23 @@ int chordal__error_code(const char *name, size_t name_len);
 
 /* ---- memory.c: a counted context with an account and a limit ---- */
 
+/* Blocks of at most KEPT_SIZE are kept when they go, KEPT_BYTES of them in all, beyond the limit. */
+#define CHORDAL__KEPT_SIZE 1032
+#define CHORDAL__KEPT_CLASSES 65
+#define CHORDAL__KEPT_BYTES ((size_t)65536)
+
+typedef struct chordal__kept {
+    struct chordal__kept *next;
+} chordal__kept;
+
 typedef struct chordal__memory chordal__memory;
 struct chordal__memory {
     chordal_memory_functions functions;
     uint64_t limit, live_bytes, live_blocks, allocations;
     uint64_t references; /* not atomic: the context is used on one thread at a time */
+    bool keeps;          /* the C library's */
+    size_t kept_bytes;
+    chordal__kept *kept[CHORDAL__KEPT_CLASSES];
 };
 
 /* `functions` NULL: the C library. The context itself lies in memory of its own, freed by the last unref: one is
@@ -215,7 +227,9 @@ void chordal__heap_init(chordal__heap *heap, chordal__memory *memory);
 void chordal__heap_dispose(chordal__heap *heap);
 int chordal__heap_set(chordal__heap *heap, chordal__deadline *deadline, chordal_time at); /* insert or move; NOMEM */
 void chordal__heap_remove(chordal__heap *heap, chordal__deadline *deadline);              /* fine when not in it */
-chordal__deadline *chordal__heap_first(const chordal__heap *heap);                        /* NULL: empty */
+static inline chordal__deadline *chordal__heap_first(const chordal__heap *heap) {         /* NULL: empty */
+    return heap->count ? heap->items[0] : NULL;
+}
 
 /* ---- list.h: an intrusive doubly linked ring ---- */
 
@@ -290,7 +304,11 @@ typedef struct chordal__fork_guard {
     int64_t process;
 } chordal__fork_guard;
 void chordal__fork_guard_open(chordal__fork_guard *guard);
-bool chordal__fork_guard_forked(const chordal__fork_guard *guard);
+bool chordal__fork_guard_other_process(const chordal__fork_guard *guard);
+static inline bool chordal__fork_guard_forked(const chordal__fork_guard *guard) {
+    if (guard->page) return *(const volatile uint8_t *)guard->page == 0;
+    return chordal__fork_guard_other_process(guard);
+}
 void chordal__fork_guard_close(chordal__fork_guard *guard);
 
 #endif

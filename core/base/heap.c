@@ -61,7 +61,3 @@ void chordal__heap_remove(chordal__heap *heap, chordal__deadline *deadline) {
     chordal__deadline *last = heap->items[--heap->count];
     if (last != deadline) settle(heap, index, last);
 }
-
-chordal__deadline *chordal__heap_first(const chordal__heap *heap) {
-    return heap->count ? heap->items[0] : NULL;
-}

@@ -59,8 +59,8 @@ static chordal__id_slot *named_slot(const chordal__ids *ids, chordal_id id) {
 
 /* The owner's thread: NULL when stale. */
 static chordal__id_slot *live_slot(const chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = named_slot(ids, id);
-    return slot && slot->kind && slot_generation(slot) == generation_of(id) ? slot : NULL;
+    chordal__id_slot *slot = slot_at(ids, index_of(id)); /* none for 0 */
+    return slot && slot->kind && slot_generation(slot) == id >> INDEX_BITS ? slot : NULL;
 }
 
 static void append_free(chordal__ids *ids, uint32_t index, chordal__id_slot *slot) {

@@ -1,7 +1,22 @@
-/* memory.c: a counted context with an account and a limit. The only place that knows the C library's allocator. */
+/* memory.c: a counted context with an account and a limit. The only place that knows the C library's allocator.
+ *
+ * A host makes and gives back blocks of the same few sizes all the time. Of the C library's, small ones that went are
+ * kept for the next of their size, up to a limit; a program's own functions are always asked. */
 #include "base/base.h"
 
 #include <stdlib.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+/* Where size is what counts, or a sanitizer is to see every block, nothing is kept. */
+#if defined(__OPTIMIZE_SIZE__) || defined(__SANITIZE_ADDRESS__) || defined(SANITIZED)
+enum { KEEPS = 0 };
+#else
+enum { KEEPS = 1 };
+#endif
 
 static void *library_allocate(void *context, size_t size) {
     (void)context;
@@ -34,10 +49,11 @@ static const chordal_memory_functions library = {
 };
 
 chordal__memory *chordal__memory_new(const chordal_memory_functions *functions, uint64_t limit) {
-    if (!functions) functions = &library;
+    bool keeps = !functions;
+    if (keeps) functions = &library;
     chordal__memory *memory = functions->allocate(functions->context, sizeof *memory);
     if (!memory) return NULL;
-    *memory = (chordal__memory){.functions = *functions, .limit = limit, .references = 1};
+    *memory = (chordal__memory){.functions = *functions, .limit = limit, .references = 1, .keeps = keeps};
     return memory;
 }
 
@@ -46,11 +62,80 @@ chordal__memory *chordal__memory_ref(chordal__memory *memory) {
     return memory;
 }
 
+/* ---- small blocks that went ---- */
+
+/* Classes are 16 bytes apart and end where the C library's blocks do. */
+static size_t class_of(size_t size) {
+    return (size + 7) / 16;
+}
+
+static size_t class_size(size_t class) {
+    return class * 16 + 8;
+}
+
+static bool is_small(const chordal__memory *memory, size_t size) {
+    return KEEPS && memory->keeps && size <= CHORDAL__KEPT_SIZE;
+}
+
+static void drop_kept(chordal__memory *memory) {
+    for (size_t i = 0; KEEPS && i < CHORDAL__KEPT_CLASSES; i++) {
+        for (chordal__kept *block = memory->kept[i], *next; block; block = next) {
+            next = block->next;
+            free(block);
+        }
+        memory->kept[i] = NULL;
+    }
+    memory->kept_bytes = 0;
+}
+
+static void *take_new(chordal__memory *memory, size_t size) {
+    void *block = memory->functions.allocate(memory->functions.context, size);
+    if (block || !memory->kept_bytes) return block;
+    drop_kept(memory);
+    return memory->functions.allocate(memory->functions.context, size);
+}
+
+static void *take(chordal__memory *memory, size_t size) {
+    if (!is_small(memory, size)) return take_new(memory, size);
+    size_t class = class_of(size);
+    chordal__kept *block = memory->kept[class];
+    if (!block) return take_new(memory, class_size(class));
+    memory->kept[class] = block->next;
+    memory->kept_bytes -= class_size(class);
+    return block;
+}
+
+static void give_back(chordal__memory *memory, void *block, size_t size) {
+    if (!is_small(memory, size) || memory->kept_bytes >= CHORDAL__KEPT_BYTES) {
+        memory->functions.release(memory->functions.context, block, size);
+        return;
+    }
+    size_t class = class_of(size);
+    chordal__kept *kept = block;
+    kept->next = memory->kept[class];
+    memory->kept[class] = kept;
+    memory->kept_bytes += class_size(class);
+}
+
+static void *move(chordal__memory *memory, void *block, size_t old_size, size_t new_size) {
+    if (!is_small(memory, old_size) && !is_small(memory, new_size))
+        return memory->functions.resize(memory->functions.context, block, old_size, new_size);
+    if (is_small(memory, old_size) && class_of(old_size) == class_of(new_size)) return block;
+    void *moved = take(memory, new_size);
+    if (!moved) return NULL;
+    memcpy(moved, block, old_size < new_size ? old_size : new_size);
+    give_back(memory, block, old_size);
+    return moved;
+}
+
 void chordal__memory_unref(chordal__memory *memory) {
     if (!memory || --memory->references) return;
+    drop_kept(memory);
     chordal_memory_functions functions = memory->functions;
     functions.release(functions.context, memory, sizeof *memory);
 }
+
+/* ---- the account ---- */
 
 /* Never true for a size that would wrap an address. */
 static bool fits(const chordal__memory *memory, size_t more) {
@@ -59,7 +144,7 @@ static bool fits(const chordal__memory *memory, size_t more) {
 
 void *chordal__allocate(chordal__memory *memory, size_t size) {
     if (!size || !fits(memory, size)) return NULL;
-    void *block = memory->functions.allocate(memory->functions.context, size);
+    void *block = take(memory, size);
     if (!block) return NULL;
     memory->live_bytes += size;
     memory->live_blocks++;
@@ -77,7 +162,7 @@ void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, siz
     if (!block) return chordal__allocate(memory, new_size);
     if (!new_size || new_size > PTRDIFF_MAX) return NULL;
     if (new_size > old_size && !fits(memory, new_size - old_size)) return NULL;
-    void *moved = memory->functions.resize(memory->functions.context, block, old_size, new_size);
+    void *moved = move(memory, block, old_size, new_size);
     if (!moved) return NULL;
     memory->live_bytes = memory->live_bytes - old_size + new_size;
     memory->allocations++;
@@ -88,7 +173,7 @@ void chordal__release(chordal__memory *memory, void *block, size_t size) {
     if (!block) return;
     memory->live_bytes -= size;
     memory->live_blocks--;
-    memory->functions.release(memory->functions.context, block, size);
+    give_back(memory, block, size);
 }
 
 int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,

@@ -116,4 +116,68 @@ TEST(library) {
     chordal__memory_unref(NULL);
 }
 
-TESTS({"account", account}, {"failure_keeps", failure_keeps}, {"growth", growth}, {"library", library})
+/* What is kept is bounded, however many went, counts as nothing in use, and goes with the context. */
+TEST(kept_is_bounded) {
+    enum { COUNT = 1000 };
+    static uint8_t *blocks[COUNT];
+    chordal__memory *memory = chordal__memory_new(NULL, COUNT * 500);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < COUNT; i++) {
+            size_t size = 1 + (i * 37) % 500;
+            blocks[i] = chordal__allocate(memory, size);
+            CHECK(blocks[i]);
+            memset(blocks[i], (int)i, size);
+        }
+        CHECK_INT(memory->live_blocks, COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+            size_t size = 1 + (i * 37) % 500;
+            for (size_t k = 0; k < size; k++) CHECK_INT(blocks[i][k], (uint8_t)i);
+            chordal__release(memory, blocks[i], size);
+            CHECK(memory->kept_bytes < CHORDAL__KEPT_BYTES + CHORDAL__KEPT_SIZE);
+        }
+        CHECK_INT(memory->live_bytes, 0);
+        CHECK_INT(memory->live_blocks, 0);
+    }
+    CHECK_INT(memory->allocations, 3 * COUNT);
+    void *all = chordal__allocate(memory, COUNT * 500); /* the limit is for what is in use */
+    CHECK(all && !chordal__allocate(memory, 1));
+    chordal__release(memory, all, COUNT * 500);
+    chordal__memory_unref(memory);
+}
+
+/* Between all sizes around the classes' ends, and out of them. */
+TEST(kept_grows) {
+    chordal__memory *memory = chordal__memory_new(NULL, UINT64_MAX);
+    for (size_t from = 1; from < 1100; from += from < 60 || from > 1000 ? 1 : 31) {
+        for (size_t to = 1; to < 1100; to += to < 60 || to > 1000 ? 1 : 31) {
+            size_t least = from < to ? from : to;
+            uint8_t *block = chordal__allocate(memory, from);
+            for (size_t i = 0; i < from; i++) block[i] = (uint8_t)(i * 7);
+            block = chordal__resize(memory, block, from, to);
+            for (size_t i = 0; i < least; i++) CHECK_INT(block[i], (uint8_t)(i * 7));
+            memset(block, 0xee, to);
+            CHECK_INT(memory->live_bytes, to);
+            chordal__release(memory, block, to);
+        }
+    }
+    CHECK_INT(memory->live_blocks, 0);
+    chordal__memory_unref(memory);
+}
+
+/* A program's own functions are asked for each block and given each back. */
+TEST(own_functions_see_all) {
+    source from = {0};
+    chordal__memory *memory = memory_on(&from, UINT64_MAX);
+    for (int i = 0; i < 10; i++) {
+        void *block = chordal__allocate(memory, 40);
+        CHECK_INT(from.blocks, 2);
+        CHECK_INT(from.bytes, 40 + sizeof *memory);
+        chordal__release(memory, block, 40);
+        CHECK_INT(from.blocks, 1);
+    }
+    chordal__memory_unref(memory);
+}
+
+TESTS({"account", account}, {"failure_keeps", failure_keeps}, {"growth", growth}, {"library", library},
+      {"kept_is_bounded", kept_is_bounded}, {"kept_grows", kept_grows},
+      {"own_functions_see_all", own_functions_see_all})
