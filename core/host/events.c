@@ -5,14 +5,12 @@
 
 static void *begin(chordal_host *host, size_t size) {
     chordal__buffer_clear(&host->record);
-    uint8_t *fixed = chordal__buffer_extend(&host->record, size);
-    if (fixed) memset(fixed, 0, size);
-    return fixed;
+    return chordal__buffer_extend(&host->record, size);
 }
 
 static chordal_span add(chordal_host *host, const void *data, size_t len) {
     chordal_span span = {(uint32_t)host->record.len, (uint32_t)len};
-    chordal__buffer_put(&host->record, data, len);
+    if (len) chordal__buffer_put(&host->record, data, len);
     return span;
 }
 
@@ -23,7 +21,7 @@ static chordal_span add_text(chordal_host *host, const chordal__text *text) {
 /* The fixed part is copied in last: while spans are added the buffer may move. */
 static int end(chordal_host *host, void *fixed, size_t size, uint16_t kind, uint16_t flags) {
     static const uint8_t zeros[8] = {0};
-    chordal__buffer_put(&host->record, zeros, (8 - host->record.len % 8) % 8);
+    if (host->record.len % 8) chordal__buffer_put(&host->record, zeros, 8 - host->record.len % 8);
     if (host->record.failed) return CHORDAL_E_NOMEM;
     *(chordal_record *)fixed = (chordal_record){(uint32_t)host->record.len, kind, flags};
     memcpy(host->record.data, fixed, size);
@@ -367,7 +365,7 @@ static chordal__event *next_event(chordal_host *host) {
     return first(&runtime->events);
 }
 
-int chordal__next_record(chordal_host *host) {
+int chordal__write_record(chordal_host *host) {
     chordal__event *event = next_event(host);
     if (!event) return 0;
     int code = writers[event->kind](host, event);

@@ -116,9 +116,17 @@ static void release_one(chordal_host *host, chordal_id id) {
     }
 }
 
-static void drain_releases(chordal_host *host) {
+/* These end in calls, so that the way in and out of a host that has nothing else to do is short. */
+
+static int drain_releases(chordal_host *host) {
     chordal_id id;
     while ((id = chordal__id_next_released(&host->runtime.ids)) != 0) release_one(host, id);
+    return 0;
+}
+
+static int turn_away(chordal_host *host, chordal_error *error) {
+    atomic_store(&host->busy, 0);
+    return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
 }
 
 int chordal__enter(chordal_host *host, chordal_error *error) {
@@ -126,21 +134,30 @@ int chordal__enter(chordal_host *host, chordal_error *error) {
     if (chordal__fork_guard_forked(&host->guard))
         return chordal__fail(error, CHORDAL_E_FORKED, 0, "the host belongs to the process before the fork");
     if (atomic_exchange(&host->busy, 1)) return chordal__fail(error, CHORDAL_E_BUSY, 0, "another thread is inside");
-    if (host->closed) {
-        atomic_store(&host->busy, 0);
-        return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
-    }
+    if (host->closed) return turn_away(host, error);
     host->runtime.counters.entries++;
-    if (chordal__ids_asked(&host->runtime.ids)) drain_releases(host);
-    return 0;
+    return chordal__ids_asked(&host->runtime.ids) ? drain_releases(host) : 0;
+}
+
+static int close_on_the_way(chordal_host *host, int code) {
+    if (atomic_exchange(&host->busy, 1) == 0) close_now(host);
+    return code;
+}
+
+static int let_go(chordal_host *host, int code) {
+    atomic_store(&host->busy, 0);
+    return atomic_load(&host->close_asked) ? close_on_the_way(host, code) : code;
+}
+
+static int work_and_let_go(chordal_host *host, int code) {
+    chordal__commits_advance(&host->runtime);
+    chordal__links_flush(&host->links);
+    return let_go(host, code);
 }
 
 int chordal__leave(chordal_host *host, int code) {
-    chordal__commits_advance(&host->runtime);
-    chordal__links_flush(&host->links);
-    atomic_store(&host->busy, 0);
-    if (atomic_load(&host->close_asked) && atomic_exchange(&host->busy, 1) == 0) close_now(host);
-    return code;
+    bool works = !chordal__list_empty(&host->runtime.commits) || chordal__links_wait(&host->links);
+    return works ? work_and_let_go(host, code) : let_go(host, code);
 }
 
 void chordal_release(chordal_host *host, chordal_id id) {

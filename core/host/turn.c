@@ -46,10 +46,23 @@ static int next_record(chordal_host *host) {
     if (host->record_waits) return 1;
     chordal__commits_advance(&host->runtime); /* what is retired computes no more */
     int code = chordal__next_record(host);
-    if (code != 0) return code;
+    if (code != 0 || !chordal__links_have_turn(&host->links)) return code;
     chordal__links_turn(&host->links);
     chordal__commits_advance(&host->runtime);
     return chordal__next_record(host);
+}
+
+static void begin_turn(chordal_host *host, chordal_time now) {
+    chordal__runtime *runtime = &host->runtime;
+    if (now > runtime->now) runtime->now = now;
+    chordal__links_begin_turn(&host->links);
+    if (!chordal__list_empty(&runtime->fresh)) chordal__calls_start_timeouts(runtime);
+    while (!chordal__list_empty(&runtime->later)) {
+        chordal__list *node = runtime->later.next;
+        chordal__list_remove(node);
+        chordal__list_append(&runtime->events, node);
+    }
+    due_now(host);
 }
 
 int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,
@@ -57,15 +70,7 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     *out_len = 0;
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    if (now > host->runtime.now) host->runtime.now = now;
-    chordal__links_begin_turn(&host->links);
-    chordal__calls_start_timeouts(&host->runtime);
-    while (!chordal__list_empty(&host->runtime.later)) {
-        chordal__list *node = host->runtime.later.next;
-        chordal__list_remove(node);
-        chordal__list_append(&host->runtime.events, node);
-    }
-    due_now(host);
+    begin_turn(host, now);
     size_t used = 0;
     while ((code = next_record(host)) == 1) {
         size_t len = host->record.len;

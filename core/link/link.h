@@ -49,20 +49,28 @@ struct chordal__links {
     chordal__part whole;                /* the one that was inflated last, */
     chordal__buffer inflated;           /* and its bytes */
 };
-void chordal__links_begin_turn(chordal__links *links);
+static inline void chordal__links_begin_turn(chordal__links *links) {
+    links->turn_messages = links->turn_bytes = 0;
+}
 bool chordal__links_owe_turn(const chordal__links *links); /* something is left for the end of the turn */
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime);
 void chordal__links_dispose(chordal__links *links);
 extern const chordal__hooks chordal__links_hooks;
 /* The end of an entry: send what waits, end what broke. */
 void chordal__links_work(chordal__links *links);
+static inline bool chordal__links_wait(const chordal__links *links) {
+    return !chordal__list_empty(&links->flush) || !chordal__list_empty(&links->touched) ||
+           !chordal__list_empty(&links->failing);
+}
 static inline void chordal__links_flush(chordal__links *links) {
-    if (!chordal__list_empty(&links->flush) || !chordal__list_empty(&links->touched) ||
-        !chordal__list_empty(&links->failing))
-        chordal__links_work(links);
+    if (chordal__links_wait(links)) chordal__links_work(links);
 }
 /* The end of a turn: acks, links that broke, encoded snapshots that nobody needs any more. */
 void chordal__links_turn(chordal__links *links);
+static inline bool chordal__links_have_turn(const chordal__links *links) {
+    return chordal__links_wait(links) || !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm) ||
+           links->draining;
+}
 chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */
 
 /* ---- origin.c: the numbers of sessions on one link ---- */

@@ -96,10 +96,6 @@ bool chordal__links_owe_turn(const chordal__links *links) {
     return waits || !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm);
 }
 
-void chordal__links_begin_turn(chordal__links *links) {
-    links->turn_messages = links->turn_bytes = 0;
-}
-
 void chordal__links_turn(chordal__links *links) {
     flush_all(links);
     while (!chordal__list_empty(&links->owing)) {
