@@ -18,6 +18,9 @@ enum { CHORDAL__SMALL = 1 };
 enum { CHORDAL__SMALL = 0 };
 #endif
 
+/* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
+#define CHORDAL__ASIDE __attribute__((noinline))
+
 /* ---- error.c: codes and how they are answered ---- */
 
 /* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */
@@ -105,8 +108,20 @@ void chordal__buffer_clear(chordal__buffer *buffer); /* len 0, failed 0, memory 
 /* `size` writable bytes at the end, added to len; NULL when failed. */
 uint8_t *chordal__buffer_extend(chordal__buffer *buffer, size_t size);
 void chordal__buffer_put(chordal__buffer *buffer, const void *data, size_t len);
-void chordal__buffer_byte(chordal__buffer *buffer, uint8_t byte);
-void chordal__buffer_varint(chordal__buffer *buffer, uint64_t value); /* LEB128, at most 10 bytes */
+void chordal__buffer_put_byte(chordal__buffer *buffer, uint8_t byte);
+void chordal__buffer_put_varint(chordal__buffer *buffer, uint64_t value);
+static inline void chordal__buffer_byte(chordal__buffer *buffer, uint8_t byte) {
+    if (!CHORDAL__SMALL && buffer->len < buffer->capacity && !buffer->failed)
+        buffer->data[buffer->len++] = byte;
+    else
+        chordal__buffer_put_byte(buffer, byte);
+}
+static inline void chordal__buffer_varint(chordal__buffer *buffer, uint64_t value) { /* LEB128, at most 10 bytes */
+    if (!CHORDAL__SMALL && value < 0x80)
+        chordal__buffer_byte(buffer, (uint8_t)value);
+    else
+        chordal__buffer_put_varint(buffer, value);
+}
 void chordal__buffer_text(chordal__buffer *buffer, const char *text); /* NUL-terminated */
 void chordal__buffer_decimal(chordal__buffer *buffer, uint64_t value);
 
@@ -118,7 +133,11 @@ typedef struct chordal__reader {
 
 chordal__reader chordal__reader_of(const uint8_t *data, size_t len);
 uint8_t chordal__read_byte(chordal__reader *reader);
-uint64_t chordal__read_varint(chordal__reader *reader); /* SYNTAX when over 64 bits or not in its shortest form */
+uint64_t chordal__read_long_varint(chordal__reader *reader);
+static inline uint64_t chordal__read_varint(chordal__reader *reader) { /* SYNTAX: over 64 bits, not its shortest form */
+    bool is_short = !CHORDAL__SMALL && !reader->failed && reader->at != reader->end && *reader->at < 0x80;
+    return is_short ? *reader->at++ : chordal__read_long_varint(reader);
+}
 const uint8_t *chordal__read_bytes(chordal__reader *reader, size_t len);
 static inline size_t chordal__reader_left(const chordal__reader *reader) {
     return (size_t)(reader->end - reader->at);

@@ -49,12 +49,12 @@ void chordal__buffer_put(chordal__buffer *buffer, const void *data, size_t len) 
     if (place) memcpy(place, data, len);
 }
 
-void chordal__buffer_byte(chordal__buffer *buffer, uint8_t byte) {
+void chordal__buffer_put_byte(chordal__buffer *buffer, uint8_t byte) {
     uint8_t *place = chordal__buffer_extend(buffer, 1);
     if (place) *place = byte;
 }
 
-void chordal__buffer_varint(chordal__buffer *buffer, uint64_t value) {
+void chordal__buffer_put_varint(chordal__buffer *buffer, uint64_t value) {
     uint8_t bytes[10];
     size_t len = 0;
     for (; value >= 0x80; value >>= 7) bytes[len++] = (uint8_t)(value | 0x80);
@@ -91,7 +91,7 @@ uint8_t chordal__read_byte(chordal__reader *reader) {
     return 0;
 }
 
-uint64_t chordal__read_varint(chordal__reader *reader) {
+uint64_t chordal__read_long_varint(chordal__reader *reader) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70; shift += 7) {
         uint8_t byte = chordal__read_byte(reader);

@@ -78,7 +78,7 @@ static bool is_small(const chordal__memory *memory, size_t size) {
 }
 
 static void drop_kept(chordal__memory *memory) {
-    for (size_t i = 0; KEEPS && i < CHORDAL__KEPT_CLASSES; i++) {
+    for (size_t i = 0; i < CHORDAL__KEPT_CLASSES; i++) {
         for (chordal__kept *block = memory->kept[i], *next; block; block = next) {
             next = block->next;
             free(block);
@@ -90,7 +90,7 @@ static void drop_kept(chordal__memory *memory) {
 
 static void *take_new(chordal__memory *memory, size_t size) {
     void *block = memory->functions.allocate(memory->functions.context, size);
-    if (block || !memory->kept_bytes) return block;
+    if (!KEEPS || block || !memory->kept_bytes) return block;
     drop_kept(memory);
     return memory->functions.allocate(memory->functions.context, size);
 }
@@ -130,7 +130,7 @@ static void *move(chordal__memory *memory, void *block, size_t old_size, size_t 
 
 void chordal__memory_unref(chordal__memory *memory) {
     if (!memory || --memory->references) return;
-    drop_kept(memory);
+    if (KEEPS) drop_kept(memory);
     chordal_memory_functions functions = memory->functions;
     functions.release(functions.context, memory, sizeof *memory);
 }

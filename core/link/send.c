@@ -26,17 +26,13 @@ static chordal__list *front(chordal__link *link) {
 }
 
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes) {
-    chordal__list frames;
     *out_bytes = 0;
     if (!link->transport || link->failing || link->bye_sent) return 0;
-    chordal__list_init(&frames);
-    int code = chordal__codec_encode(&link->codec, message, &frames);
+    chordal__list *before = is_sign_of_life(message->kind) ? front(link) : &link->queue, *last = before->previous;
+    int code = chordal__codec_encode(&link->codec, message, before);
     if (code < 0) return code;
-    chordal__list *before = is_sign_of_life(message->kind) ? front(link) : &link->queue;
-    while (!chordal__list_empty(&frames)) {
-        chordal__frame *frame = CHORDAL__ENTRY(frames.next, chordal__frame, node);
-        chordal__list_remove(&frame->node);
-        chordal__list_append(before, &frame->node);
+    for (const chordal__list *node = last->next; node != before; node = node->next) {
+        const chordal__frame *frame = CHORDAL__ENTRY(node, chordal__frame, node);
         *out_bytes += frame->bytes;
         link->queued += weigh(frame);
     }

@@ -87,41 +87,44 @@ int chordal__codec_put_part(chordal__codec *codec, const chordal__part *part) {
     return 0;
 }
 
-static bool fits_numbers(const chordal__message *message, const char *fields) {
-    size_t number = 0;
-    for (; *fields; fields++) {
-        if (*fields == 'N' && message->numbers[number++] >= CHORDAL__NUMBER_END) return false;
-        if (*fields != 'S') continue;
-        for (size_t i = 0; i < message->list_len; i++) {
-            if (message->holds[i] >= CHORDAL__NUMBER_END) return false;
-        }
+static int check_part(uint8_t kind, const chordal__part *part, uint64_t *bytes) {
+    if (part->deflated && !chordal__message_allows_deflated(kind)) return CHORDAL_E_INVALID;
+    if (part->raw && !chordal__message_allows_raw(kind)) return CHORDAL_E_INVALID;
+    if (chordal__part_absent(part) && !chordal__message_allows_absent(kind)) return CHORDAL_E_INVALID;
+    *bytes += part->whole ? part->whole : part->len;
+    return 0;
+}
+
+static int check_list(const chordal__message *message, bool holds, uint64_t *bytes) {
+    if (message->list_len > CHORDAL__LIST_LIMIT) return CHORDAL_E_SIZE;
+    for (size_t i = 0; i < message->list_len; i++) {
+        if (holds && message->holds[i] >= CHORDAL__NUMBER_END) return CHORDAL_E_INVALID;
+        if (check_part(message->kind, &message->list[i], bytes) < 0) return CHORDAL_E_INVALID;
     }
-    return message->origin < CHORDAL__NUMBER_END;
+    return 0;
 }
 
 /* Whether a message may be encoded at all, and what its parts come to at its receiver. */
 static int check_message(const chordal__message *message, uint64_t *out_bytes) {
     const chordal__message_row *row = chordal__message_row_of(message->kind);
-    if (!row || !fits_numbers(message, row->fields) || !chordal__message_allows_flags(message->kind, message->flags) ||
+    if (!row || message->origin >= CHORDAL__NUMBER_END ||
+        !chordal__message_allows_flags(message->kind, message->flags) ||
         !chordal__message_allows_origin(message->kind, message->origin)) {
         return CHORDAL_E_INVALID;
     }
-    size_t count = 0;
-    const chordal__part *parts = chordal__message_parts(message, &count);
-    if (count > CHORDAL__LIST_LIMIT) return CHORDAL_E_SIZE;
+    size_t number = 0, part = 0;
+    int code = 0;
     *out_bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        const chordal__part *part = &parts[i];
-        if (part->deflated && !chordal__message_allows_deflated(message->kind)) return CHORDAL_E_INVALID;
-        if (part->raw && !chordal__message_allows_raw(message->kind)) return CHORDAL_E_INVALID;
-        if (chordal__part_absent(part) && !chordal__message_allows_absent(message->kind)) return CHORDAL_E_INVALID;
-        *out_bytes += part->whole ? part->whole : part->len;
+    for (const char *field = row->fields; *field && code == 0; field++) {
+        if (*field == 'N' && message->numbers[number++] >= CHORDAL__NUMBER_END) return CHORDAL_E_INVALID;
+        if (*field == 'P') code = check_part(message->kind, &message->parts[part++], out_bytes);
+        if (*field == 'Q' || *field == 'S') code = check_list(message, *field == 'S', out_bytes);
     }
-    return 0;
+    return code;
 }
 
-static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_kind, chordal__list *queue) {
-    bool follows = !chordal__list_empty(queue);
+static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_kind, bool follows,
+                        chordal__list *queue) {
     if (codec->scratch.failed) return codec->scratch.failed;
     chordal__frame *frame = chordal__frame_new(codec, kind, &codec->scratch, codec->insertions, codec->insertions_len);
     if (!frame) return CHORDAL_E_NOMEM;
@@ -140,61 +143,51 @@ static int append_raws(chordal__codec *codec, const chordal__message *message, c
         if (!chordal__part_apart(&parts[i])) continue;
         clear_encoding(codec);
         code = chordal__codec_put_part(codec, &parts[i]);
-        if (code == 0) code = append_frame(codec, CHORDAL_FRAME_BINARY, message->kind, queue);
+        if (code == 0) code = append_frame(codec, CHORDAL_FRAME_BINARY, message->kind, true, queue);
     }
     return code;
 }
 
-static uint64_t frames_bytes(const chordal__list *queue) {
+/* The frames behind `last`. */
+static uint64_t frames_bytes(const chordal__list *last, const chordal__list *end) {
     uint64_t bytes = 0;
-    for (chordal__list *node = queue->next; node != queue; node = node->next) {
+    for (const chordal__list *node = last->next; node != end; node = node->next)
         bytes += CHORDAL__ENTRY(node, chordal__frame, node)->bytes;
-    }
     return bytes;
 }
 
-static void move_frames(chordal__list *from, chordal__list *to) {
-    while (!chordal__list_empty(from)) {
-        chordal__list *node = from->next;
-        chordal__list_remove(node);
-        chordal__list_append(to, node);
-    }
-}
-
-static void free_frames(chordal__list *queue) {
-    while (!chordal__list_empty(queue)) {
-        chordal__list *node = queue->next;
+static void free_frames(const chordal__list *last, const chordal__list *end) {
+    while (last->next != end) {
+        chordal__list *node = last->next;
         chordal__list_remove(node);
         chordal__frame_free(CHORDAL__ENTRY(node, chordal__frame, node));
     }
 }
 
-static int encode(chordal__codec *codec, const chordal__message *message, chordal__list *frames) {
+static int encode(chordal__codec *codec, const chordal__message *message, chordal__list *before) {
     uint64_t bytes;
+    const chordal__list *last = before->previous;
     int code = check_message(message, &bytes);
     if (code != 0) return code;
     if (bytes > codec->send_limit) return CHORDAL_E_SIZE;
     bool text = codec->codec == CHORDAL_CODEC_TEXT;
     code = text ? chordal__text_write(codec, message) : chordal__binary_write(codec, message);
     if (code != 0) return code;
-    code = append_frame(codec, text ? CHORDAL_FRAME_TEXT : CHORDAL_FRAME_BINARY, message->kind, frames);
-    if (code == 0 && text) code = append_raws(codec, message, frames);
-    if (code == 0 && frames_bytes(frames) > codec->send_limit) code = CHORDAL_E_SIZE;
+    code = append_frame(codec, text ? CHORDAL_FRAME_TEXT : CHORDAL_FRAME_BINARY, message->kind, false, before);
+    if (code == 0 && text) code = append_raws(codec, message, before);
+    if (code == 0 && frames_bytes(last, before) > codec->send_limit) code = CHORDAL_E_SIZE;
     return code;
 }
 
-int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue) {
-    chordal__list frames;
-    chordal__list_init(&frames);
-    int code = encode(codec, message, &frames);
+int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *before) {
+    chordal__list *last = before->previous;
+    int code = encode(codec, message, before);
     clear_encoding(codec);
-    if (code != 0) {
-        free_frames(&frames);
-        return code;
-    }
-    move_frames(&frames, queue);
-    if (message->origin) codec->current_out = message->origin;
-    return 0;
+    if (code != 0)
+        free_frames(last, before);
+    else if (message->origin)
+        codec->current_out = message->origin;
+    return code;
 }
 
 /* ---- decoding ---- */

@@ -12,17 +12,38 @@ typedef struct chordal__message_row {
     const char *word;   /* NULL: no such kind */
     const char *fields; /* wire.h */
 } chordal__message_row;
+extern const chordal__message_row chordal__message_rows[CHORDAL__MESSAGE_END];
 /* NULL: unknown. */
-const chordal__message_row *chordal__message_row_of(uint8_t kind);
+static inline const chordal__message_row *chordal__message_row_of(uint8_t kind) {
+    return kind < CHORDAL__MESSAGE_END && chordal__message_rows[kind].word ? &chordal__message_rows[kind] : NULL;
+}
 uint8_t chordal__message_kind_of(const uint8_t *word, size_t len); /* 0: unknown */
 
 /* What a kind allows. */
-bool chordal__message_allows_flags(uint8_t kind, uint8_t flags);
-bool chordal__message_allows_origin(uint8_t kind, uint64_t origin);
-bool chordal__message_of_link(uint8_t kind);       /* about the link itself: it has origin 0, which is never named */
-bool chordal__message_allows_absent(uint8_t kind); /* parts */
-bool chordal__message_allows_raw(uint8_t kind);
-bool chordal__message_allows_deflated(uint8_t kind); /* all that may be raw, and more */
+#define CHORDAL__KIND(name) (UINT32_C(1) << CHORDAL__##name)
+static inline bool chordal__message_allows_flags(uint8_t kind, uint8_t flags) {
+    return !flags || kind == CHORDAL__STATE;
+}
+/* About the link itself: it has origin 0, which is never named. */
+static inline bool chordal__message_of_link(uint8_t kind) {
+    return (CHORDAL__KIND(HELLO) | CHORDAL__KIND(WELCOME) | CHORDAL__KIND(PING) | CHORDAL__KIND(PONG) |
+            CHORDAL__KIND(BYE) | CHORDAL__KIND(OFFER)) >>
+               kind &
+           1;
+}
+static inline bool chordal__message_allows_origin(uint8_t kind, uint64_t origin) {
+    return chordal__message_of_link(kind) ? !origin : origin > 0;
+}
+static inline bool chordal__message_allows_absent(uint8_t kind) { /* parts */
+    return (CHORDAL__KIND(HELLO) | CHORDAL__KIND(WELCOME) | CHORDAL__KIND(ORIGIN) | CHORDAL__KIND(BOUND)) >> kind & 1;
+}
+static inline bool chordal__message_allows_raw(uint8_t kind) {
+    return (CHORDAL__KIND(CALL) | CHORDAL__KIND(RESULT)) >> kind & 1;
+}
+/* All that may be raw, and more. */
+static inline bool chordal__message_allows_deflated(uint8_t kind) {
+    return (CHORDAL__KIND(BOUND) | CHORDAL__KIND(STATE) | CHORDAL__KIND(CALL) | CHORDAL__KIND(RESULT)) >> kind & 1;
+}
 /* All parts of a message in order. */
 const chordal__part *chordal__message_parts(const chordal__message *message, size_t *out_count);
 

@@ -73,7 +73,7 @@ static void settle(chordal__reader *in, const uint8_t *start) {
 static uint64_t read_number(chordal__reader *in) {
     const uint8_t *start = in->at;
     uint64_t value = chordal__read_varint(in);
-    settle(in, start);
+    if (in->failed) settle(in, start);
     if (value >= CHORDAL__NUMBER_END) fail_at(in, CHORDAL_E_MALFORMED, start);
     return value;
 }
@@ -102,7 +102,7 @@ static void read_part(chordal__reader *in, chordal__message *message, chordal__p
     uint8_t kind = message->kind;
     const uint8_t *start = in->at;
     uint64_t head = chordal__read_varint(in);
-    settle(in, start);
+    if (in->failed) settle(in, start);
     *out = (chordal__part){.raw = head & 1, .deflated = head & 2, .unchecked = true};
     if (out->deflated && !chordal__message_allows_deflated(kind)) fail_at(in, CHORDAL_E_MALFORMED, start);
     if (out->raw && !chordal__message_allows_raw(kind)) fail_at(in, CHORDAL_E_MALFORMED, start);

@@ -151,12 +151,12 @@ int chordal__codec_init(chordal__codec *codec, chordal__memory *memory, uint8_t 
                         uint32_t depth_limit);
 void chordal__codec_dispose(chordal__codec *codec);
 
-/* Encode a message into frames, appended to `queue` in order. Parts with a body are referenced when longer than
- * CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE (over send_limit or LIST_LIMIT, also
- * once it is inflated), MALFORMED (an unchecked part that is no JSON value, in a text codec), INVALID (does not fit the
- * table): nothing was appended and the current origin stays. */
+/* Encode a message into frames, put in order before a place in a queue, or before the queue: at its end. Parts with a
+ * body are referenced when longer than CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE
+ * (over send_limit or LIST_LIMIT, also once it is inflated), MALFORMED (an unchecked part that is no JSON value, in a
+ * text codec), INVALID (does not fit the table): nothing was appended and the current origin stays. */
 #define CHORDAL__INLINE 256
-int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *queue);
+int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *before);
 
 /* Decode one transport frame. Returns 1 with a message (its parts borrow from `data` or from the codec until the next
  * decode), 0 when the message is not complete yet (binary frames of a text message are still to come), or, with a
