@@ -182,6 +182,7 @@ static void hand_over(chordal__link *from, chordal__link *to, chordal__frame *fr
 static size_t carry_one_way(chordal__link *from, chordal__link *to) {
     size_t carried = 0;
     chordal__frame *frame;
+    if (chordal__list_empty(&from->queue)) return 0;
     while ((frame = chordal__link_pop_frame(from)) != NULL) {
         if (to->transport) hand_over(from, to, frame);
         chordal__link_done(from, frame);
@@ -193,12 +194,13 @@ static size_t carry_one_way(chordal__link *from, chordal__link *to) {
     return carried;
 }
 
+/* Until nothing comes back. */
 static size_t carry_all(chordal__link *a, chordal__link *b) {
-    size_t total = 0, carried;
-    do {
-        carried = carry_one_way(a, b) + carry_one_way(b, a);
-        total += carried;
-    } while (carried);
+    size_t total = 0;
+    while (!chordal__list_empty(&a->queue) || !chordal__list_empty(&b->queue))
+        total += carry_one_way(a, b) + carry_one_way(b, a);
+    chordal__untell(&a->output);
+    chordal__untell(&b->output);
     return total;
 }
 

@@ -116,15 +116,13 @@ static void release_one(chordal_host *host, chordal_id id) {
     }
 }
 
-/* These end in calls, so that the way in and out of a host that has nothing else to do is short. */
-
-static int drain_releases(chordal_host *host) {
+CHORDAL__ASIDE static int drain_releases(chordal_host *host) {
     chordal_id id;
     while ((id = chordal__id_next_released(&host->runtime.ids)) != 0) release_one(host, id);
     return 0;
 }
 
-static int turn_away(chordal_host *host, chordal_error *error) {
+CHORDAL__ASIDE static int turn_away(chordal_host *host, chordal_error *error) {
     atomic_store(&host->busy, 0);
     return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
 }
@@ -139,7 +137,7 @@ int chordal__enter(chordal_host *host, chordal_error *error) {
     return chordal__ids_asked(&host->runtime.ids) ? drain_releases(host) : 0;
 }
 
-static int close_on_the_way(chordal_host *host, int code) {
+CHORDAL__ASIDE static int close_on_the_way(chordal_host *host, int code) {
     if (atomic_exchange(&host->busy, 1) == 0) close_now(host);
     return code;
 }
@@ -149,14 +147,14 @@ static int let_go(chordal_host *host, int code) {
     return atomic_load(&host->close_asked) ? close_on_the_way(host, code) : code;
 }
 
-static int work_and_let_go(chordal_host *host, int code) {
+CHORDAL__ASIDE static int work_and_let_go(chordal_host *host, int code) {
     chordal__commits_advance(&host->runtime);
     chordal__links_flush(&host->links);
     return let_go(host, code);
 }
 
 int chordal__leave(chordal_host *host, int code) {
-    bool works = !chordal__list_empty(&host->runtime.commits) || chordal__links_wait(&host->links);
+    bool works = CHORDAL__SMALL || !chordal__list_empty(&host->runtime.commits) || chordal__links_wait(&host->links);
     return works ? work_and_let_go(host, code) : let_go(host, code);
 }
 

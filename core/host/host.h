@@ -45,7 +45,7 @@ int chordal__write_record(chordal_host *host);
 static inline int chordal__next_record(chordal_host *host) {
     const chordal__runtime *runtime = &host->runtime;
     bool none = chordal__list_empty(&runtime->urgent) && chordal__list_empty(&runtime->events);
-    return none ? 0 : chordal__write_record(host);
+    return !CHORDAL__SMALL && none ? 0 : chordal__write_record(host);
 }
 void chordal__drop_record(chordal_host *host);
 void chordal__part_free(chordal_host *host, chordal__host_part *part);

@@ -52,11 +52,9 @@ static int next_record(chordal_host *host) {
     return chordal__next_record(host);
 }
 
-static void begin_turn(chordal_host *host, chordal_time now) {
+static void begin_turn(chordal_host *host) {
     chordal__runtime *runtime = &host->runtime;
-    if (now > runtime->now) runtime->now = now;
-    chordal__links_begin_turn(&host->links);
-    if (!chordal__list_empty(&runtime->fresh)) chordal__calls_start_timeouts(runtime);
+    chordal__calls_start_timeouts(runtime);
     while (!chordal__list_empty(&runtime->later)) {
         chordal__list *node = runtime->later.next;
         chordal__list_remove(node);
@@ -65,13 +63,11 @@ static void begin_turn(chordal_host *host, chordal_time now) {
     due_now(host);
 }
 
-int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,
-                      chordal_error *error) {
-    *out_len = 0;
-    int code = chordal__enter(host, error);
-    if (code < 0) return code;
-    begin_turn(host, now);
+CHORDAL__ASIDE static int take_turn(chordal_host *host, uint8_t *buffer, size_t buffer_len, size_t *out_len,
+                                    chordal_error *error) {
     size_t used = 0;
+    int code;
+    begin_turn(host);
     while ((code = next_record(host)) == 1) {
         size_t len = host->record.len;
         host->record_waits = len > buffer_len - used;
@@ -88,7 +84,28 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     }
     if (code == CHORDAL_E_NOMEM && !used) chordal__fail(error, code, 0, "no memory for a record");
     if (used) *out_len = used;
-    return chordal__leave(host, used || code > 0 ? 0 : code);
+    return used || code > 0 ? 0 : code;
+}
+
+/* Whether a turn has anything to do. */
+static bool has_turn(const chordal_host *host) {
+    const chordal__runtime *runtime = &host->runtime;
+    const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
+    return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
+           !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
+           !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
+           (first && first->at <= runtime->now);
+}
+
+int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,
+                      chordal_error *error) {
+    *out_len = 0;
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    if (now > host->runtime.now) host->runtime.now = now;
+    chordal__links_begin_turn(&host->links);
+    return chordal__leave(host,
+                          CHORDAL__SMALL || has_turn(host) ? take_turn(host, buffer, buffer_len, out_len, error) : 0);
 }
 
 chordal_time chordal_host_deadline(chordal_host *host) {

@@ -176,8 +176,9 @@ static int receive(chordal__link *link, chordal__message *message, chordal_error
 
 int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data, size_t len, chordal_error *error) {
     chordal__message message;
-    chordal_error own = {0};
+    chordal_error own;
     if (!error) error = &own;
+    own.detail[0] = 0;
     if (!link->transport) return chordal__fail(error, CHORDAL_E_STATE, 0, "the link has no transport");
     link->heard_at = link->runtime->now;
     link->pinged = false;
