@@ -208,7 +208,7 @@ int chordal__apply(chordal__memory *memory, chordal__node **value, const chordal
                    chordal_error *error) {
     const chordal__path *path = op->path;
     bool appends = op->kind == CHORDAL_OP_APPEND && path && path->count > 1 && op->value && *value;
-    if (!CHORDAL__SMALL && appends && chordal__node_extend(*value, path->segments + 1, path->count - 1, op->value))
+    if (!CHORDAL__SMALL && appends && chordal__node_extend(*value, 1, path->segments + 1, path->count - 1, op->value))
         return 0; /* what streams most, by the straight way */
     return chordal__apply_inside(memory, value, op, &(chordal__inside){.skip = 1, .depth = depth}, error);
 }

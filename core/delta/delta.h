@@ -82,6 +82,7 @@ typedef struct chordal__draft {
     chordal__node *base;  /* owned: where it started */
     chordal__node *value; /* owned: what it is now */
     chordal__ops ops;     /* what was done, merged where it is cheap (append into append); empty: nothing changed */
+    chordal__op waits;    /* the one op, an append that is not in the value yet; path NULL: none */
     uint32_t depth;       /* limit */
 } chordal__draft;
 int chordal__draft_begin(chordal__draft *draft, chordal__memory *memory, chordal__node *base,
@@ -89,6 +90,16 @@ int chordal__draft_begin(chordal__draft *draft, chordal__memory *memory, chordal
 /* Do one op. TAKES what it owns, also when it fails; the draft is as before then. ASSIGN is diffed; an op without
  * effect leaves no trace. */
 int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *error);
+/* An append that is the first op, to a text that nobody else would notice: it waits, so that in the end it can be done
+ * where the text lies. False: it is to be done like others. */
+bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op); /* TAKES what it owns when true */
+static inline bool chordal__draft_waits(const chordal__draft *draft) {
+    return !CHORDAL__SMALL && draft->waits.path;
+}
+/* What waits comes into the value: in a copy, as other ops do (NOMEM: it waits on), */
+int chordal__draft_apply(chordal__draft *draft, chordal_error *error);
+/* or where it lies: only when all who hold the base are to see it. */
+void chordal__draft_extend(chordal__draft *draft);
 void chordal__draft_dispose(chordal__draft *draft);
 
 /* ---- fold.c ---- */

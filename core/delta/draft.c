@@ -12,6 +12,7 @@ int chordal__draft_begin(chordal__draft *draft, chordal__memory *memory, chordal
 
 void chordal__draft_dispose(chordal__draft *draft) {
     chordal__ops_dispose(&draft->ops);
+    if (chordal__draft_waits(draft)) chordal__op_dispose(draft->memory, &draft->waits);
     chordal__node_unref(draft->memory, draft->value);
     chordal__node_unref(draft->memory, draft->base);
     *draft = (chordal__draft){0};
@@ -176,3 +177,30 @@ int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *erro
     }
     return do_one(draft, &op, error);
 }
+
+/* ---- an append that waits ---- */
+
+#ifndef __OPTIMIZE_SIZE__
+bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op) {
+    const chordal__path *path = op->path;
+    if (op->kind != CHORDAL_OP_APPEND || !path || path->count < 2 || !op->value) return false;
+    if (draft->ops.count || draft->value != draft->base || !draft->value || is_empty(op)) return false;
+    if (!chordal__node_extends(draft->value, UINT32_MAX, path->segments + 1, path->count - 1, op->value)) return false;
+    if (chordal__ops_reserve(&draft->ops, 1) < 0) return false;
+    draft->waits =
+        (chordal__op){.kind = op->kind, .path = chordal__path_ref(op->path), .value = chordal__node_ref(op->value)};
+    return chordal__ops_push(&draft->ops, *op) == 0; /* there is room */
+}
+
+int chordal__draft_apply(chordal__draft *draft, chordal_error *error) {
+    int code = chordal__apply(draft->memory, &draft->value, &draft->waits, draft->depth, error);
+    if (code == 0) chordal__op_dispose(draft->memory, &draft->waits);
+    return code;
+}
+
+void chordal__draft_extend(chordal__draft *draft) {
+    const chordal__path *path = draft->waits.path;
+    chordal__node_extend(draft->value, UINT32_MAX, path->segments + 1, path->count - 1, draft->waits.value);
+    chordal__op_dispose(draft->memory, &draft->waits);
+}
+#endif

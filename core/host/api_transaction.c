@@ -62,8 +62,10 @@ int chordal_transaction_value(chordal_transaction *transaction, chordal_id objec
     chordal__touched *touched;
     code = path_of(transaction, object, member, path, &place, &touched, error);
     if (code < 0) return chordal__leave(transaction->host, code);
-    chordal__node *node = chordal__resolve(touched->draft.value, place);
+    if (chordal__draft_waits(&touched->draft)) code = chordal__draft_apply(&touched->draft, error);
+    chordal__node *node = code < 0 ? NULL : chordal__resolve(touched->draft.value, place);
     chordal__path_unref(transaction->memory, place);
+    if (code < 0) return chordal__leave(transaction->host, code);
     if (node) *out = chordal__box_new(transaction->memory, node);
     if (!node)
         code = chordal__fail(error, CHORDAL_E_PATH, 0, "the path leads nowhere");
@@ -81,7 +83,7 @@ static int act(chordal_transaction *transaction, chordal_id object, uint32_t mem
         op.path = NULL;
         chordal__op_dispose(transaction->memory, &op);
     } else {
-        code = chordal__draft_do(&touched->draft, op, error);
+        code = chordal__touched_do(touched, op, error);
     }
     return chordal__leave(transaction->host, code);
 }

@@ -367,6 +367,8 @@ int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chord
 /* The draft of a document; made when first touched. */
 int chordal__transaction_draft(chordal_transaction *transaction, chordal_id object, uint32_t member,
                                chordal__touched **out, chordal_error *error);
+/* Do one op. TAKES what it owns. */
+int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error *error);
 int chordal__transaction_changes(chordal_transaction *transaction, const uint8_t *changes, size_t len,
                                  chordal_error *error);
 /* Prepare and submit. The transaction stays to be freed. */

@@ -86,6 +86,15 @@ int chordal__transaction_draft(chordal_transaction *transaction, chordal_id id, 
     return *out ? 0 : touch(transaction, object, member, out, error);
 }
 
+int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error *error) {
+    chordal__draft *draft = &touched->draft;
+    if (!CHORDAL__SMALL && chordal__draft_put_off(draft, &op)) return 0;
+    int code = chordal__draft_waits(draft) ? chordal__draft_apply(draft, error) : 0;
+    if (code == 0) return chordal__draft_do(draft, op, error);
+    chordal__op_dispose(draft->memory, &op);
+    return code;
+}
+
 static int do_op(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
     chordal__touched *touched;
     int code = CHORDAL_E_PATH;
@@ -93,7 +102,7 @@ static int do_op(chordal_transaction *transaction, chordal_id object, chordal__o
         chordal__fail(error, code, 0, "a path begins with the index of a member");
     else
         code = chordal__transaction_draft(transaction, object, (uint32_t)op.path->segments[0].index, &touched, error);
-    if (code == 0) return chordal__draft_do(&touched->draft, op, error);
+    if (code == 0) return chordal__touched_do(touched, op, error);
     chordal__op_dispose(transaction->memory, &op);
     return code;
 }
@@ -202,8 +211,31 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction) {
     return 0;
 }
 
+/* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees the
+ * new text, wherever it lies. */
+static bool is_alone(const chordal__runtime *runtime, const chordal__touched *touched) {
+    const chordal__slot *slot = &touched->object->slots[touched->member];
+    const chordal__draft *draft = &touched->draft;
+    bool at_once = !runtime->settling && chordal__list_empty(&runtime->commits);
+    return at_once && slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
+}
+
+static int apply_waiting(chordal_transaction *transaction, chordal_error *error) {
+    int code = 0;
+    for (size_t i = 0; i < transaction->touched_len && code == 0; i++) {
+        chordal__touched *touched = &transaction->touched[i];
+        if (chordal__draft_waits(&touched->draft) && !is_alone(transaction->runtime, touched))
+            code = chordal__draft_apply(&touched->draft, error);
+    }
+    return code;
+}
+
 /* Nothing can fail from here on. */
-static void advance_tips(chordal__commit *commit) {
+static void advance_tips(chordal__commit *commit, chordal_transaction *transaction) {
+    for (size_t i = 0; i < transaction->touched_len; i++) {
+        chordal__draft *draft = &transaction->touched[i].draft;
+        if (chordal__draft_waits(draft)) chordal__draft_extend(draft);
+    }
     for (uint32_t i = 0; i < commit->changes_len; i++) {
         chordal__change *change = &commit->changes[i];
         for (uint32_t k = 0; k < change->values_len; k++) {
@@ -221,6 +253,7 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
     if (transaction->call && !invocation)
         return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
     int code = check_conflicts(transaction, error);
+    if (code == 0) code = apply_waiting(transaction, error);
     if (code < 0) return code;
     chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
     if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
@@ -236,7 +269,7 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
         invocation->commits++;
     }
     *out_ticket = commit->ticket;
-    advance_tips(commit);
+    advance_tips(commit, transaction);
     chordal__commit_submit(commit);
     return 0;
 }

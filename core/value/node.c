@@ -90,6 +90,10 @@ chordal__node *chordal__node_ref(chordal__node *node) {
     return node;
 }
 
+uint32_t chordal__node_owners(const chordal__node *node) {
+    return chordal__is_block(node) ? node->references : 0;
+}
+
 static size_t size_of(const chordal__node *node) {
     const chordal__shape *shape = chordal__shape_of(node);
     switch (node->kind) {

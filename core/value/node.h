@@ -10,8 +10,6 @@
 
 #include "value/value.h"
 
-/* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
-#define CHORDAL__ASIDE __attribute__((noinline))
 #define CHORDAL__SELDOM(condition) __builtin_expect(condition, 0)
 /* In a branch: it is to be a jump. What follows is then computed ahead, where a select would wait for the condition. */
 #define CHORDAL__JUMP __asm__ volatile("")
@@ -299,12 +297,16 @@ void chordal__shape_share(chordal__memory *memory, chordal__node *object, const 
 
 /* ---- string.c ---- */
 chordal__node *chordal__text_new(chordal__memory *memory, const void *utf8, size_t len, size_t units);
-/* Put a flat string behind one that nobody else holds and that has the room; false: this is not so. */
-static inline bool chordal__text_extend(chordal__node *string, const chordal__node *more) {
-    chordal__text *text = chordal__text_of(string), *added = chordal__text_of(more);
+/* Whether a flat string can be put behind one where it lies: nobody else holds that and it has the room. */
+static inline bool chordal__text_fits(const chordal__node *string, const chordal__node *more) {
+    const chordal__text *text = chordal__text_of(string), *added = chordal__text_of(more);
     if (string->form != CHORDAL__FLAT || string->references > 1 || chordal__is_tree(more)) return false;
     if (text->bytes + added->bytes > string->extent) return false;
-    if (added->bytes && added->data[0] == 0xed) return false; /* a half may join */
+    return !added->bytes || added->data[0] != 0xed; /* a half may join */
+}
+static inline bool chordal__text_extend(chordal__node *string, const chordal__node *more) {
+    chordal__text *text = chordal__text_of(string), *added = chordal__text_of(more);
+    if (!chordal__text_fits(string, more)) return false;
     chordal__copy_bytes(text->data + text->bytes, added->data, added->bytes);
     text->bytes = (uint16_t)(text->bytes + added->bytes);
     text->units = (uint16_t)(text->units + added->units);

@@ -90,18 +90,29 @@ static inline chordal__node *element_alone(const chordal__group *array, uint64_t
     return array->slots[index];
 }
 
-bool chordal__node_extend(chordal__node *node, const chordal__segment *segments, uint32_t count,
-                          const chordal__node *more) {
-    for (const chordal__segment *end = segments + count; segments < end; segments++) {
-        if (!chordal__is_block(node) || node->references > 1) return false;
+static inline chordal__node *text_alone(chordal__node *node, uint32_t owners, const chordal__segment *segments,
+                                        uint32_t count) {
+    for (const chordal__segment *end = segments + count; segments < end; segments++, owners = 1) {
+        if (!chordal__is_block(node) || node->references > owners) return NULL;
         if (node->kind == CHORDAL_KIND_OBJECT && segments->is_key)
             node = member_alone(chordal__group_of(node), segments);
         else if (node->kind == CHORDAL_KIND_ARRAY && !segments->is_key)
             node = element_alone(chordal__group_of(node), segments->index);
         else
-            return false;
+            return NULL;
     }
-    if (!chordal__is_block(node) || node->kind != CHORDAL_KIND_STRING) return false;
-    return chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_extend(node, more);
+    return chordal__is_block(node) && node->kind == CHORDAL_KIND_STRING ? node : NULL;
+}
+
+bool chordal__node_extends(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
+                           const chordal__node *more) {
+    const chordal__node *text = text_alone(node, owners, segments, count);
+    return text && chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_fits(text, more);
+}
+
+bool chordal__node_extend(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
+                          const chordal__node *more) {
+    chordal__node *text = text_alone(node, owners, segments, count);
+    return text && chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_extend(text, more);
 }
 #endif

@@ -142,12 +142,17 @@ static void put_addition(uint8_t *at, const addition *add) {
     if (add->len) memcpy(at + add->joint_len, add->utf8, add->len);
 }
 
+/* What is put behind a text once is so again. */
+static size_t room_for(size_t size) {
+    return size + size / 2 < CHORDAL__TEXT_MAX ? size + size / 2 : CHORDAL__TEXT_MAX;
+}
+
 /* Change a text without other owners, which may move. False: no memory. */
 static bool extend_text(chordal__memory *memory, chordal__node **slot, const addition *add) {
     chordal__text *text = chordal__text_of(*slot);
     size_t size = text->bytes - add->cut + add->bytes, header = offsetof(chordal__text, data);
     if (size > text->head.extent) {
-        size_t room = size + size / 2 < CHORDAL__TEXT_MAX ? size + size / 2 : CHORDAL__TEXT_MAX;
+        size_t room = room_for(size);
         text = chordal__resize(memory, text, header + text->head.extent, header + room);
         if (!text) return false;
         text->head.extent = (uint16_t)room;
@@ -161,10 +166,10 @@ static bool extend_text(chordal__memory *memory, chordal__node **slot, const add
 
 /* A new text of another and what is put behind it, if it is not too long for one. NULL: no memory. */
 static chordal__node *extended_text(chordal__memory *memory, const chordal__text *text, const addition *add) {
-    size_t kept = text->bytes - add->cut, size = kept + add->bytes;
-    chordal__text *made = chordal__allocate(memory, offsetof(chordal__text, data) + size);
+    size_t kept = text->bytes - add->cut, size = kept + add->bytes, room = room_for(size);
+    chordal__text *made = chordal__allocate(memory, offsetof(chordal__text, data) + room);
     if (!made) return NULL;
-    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__FLAT, (unsigned)size);
+    chordal__head_init(&made->head, CHORDAL_KIND_STRING, CHORDAL__FLAT, (unsigned)room);
     made->bytes = (uint16_t)size;
     made->units = (uint16_t)(text->units + add->units);
     memcpy(made->data, text->data, kept);

@@ -10,6 +10,7 @@
 typedef struct chordal__node chordal__node;
 
 chordal__node *chordal__node_ref(chordal__node *node);
+uint32_t chordal__node_owners(const chordal__node *node); /* 0: it needs none */
 void chordal__node_unref(chordal__memory *memory,
                          chordal__node *node); /* NULL allowed; no recursion deeper than the depth limit */
 
@@ -92,9 +93,13 @@ typedef struct chordal__segment {
 int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chordal__segment *segments, uint32_t count,
                        uint64_t shift, uint32_t deep, chordal__node ***out);
 /* Put `more`, a string, behind the one that lies there, if this takes no memory and no copy: the shortest way for what
- * streams. False: it is not so, or something is not as it is to be. Not where size is what counts. */
-bool chordal__node_extend(chordal__node *node, const chordal__segment *segments, uint32_t count,
+ * streams. `owners`: how many hold the node itself, at most; all below it has one. False: it is not so, or something is
+ * not as it is to be. Not where size is what counts. */
+bool chordal__node_extend(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
                           const chordal__node *more);
+/* Whether it would. */
+bool chordal__node_extends(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
+                           const chordal__node *more);
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */
