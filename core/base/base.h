@@ -131,7 +131,9 @@ typedef struct chordal__reader {
     int failed; /* 0, TRUNCATED, SYNTAX … */
 } chordal__reader;
 
-chordal__reader chordal__reader_of(const uint8_t *data, size_t len);
+static inline chordal__reader chordal__reader_of(const uint8_t *data, size_t len) {
+    return (chordal__reader){.data = data, .at = data, .end = len ? data + len : data};
+}
 uint8_t chordal__read_byte(chordal__reader *reader);
 uint64_t chordal__read_long_varint(chordal__reader *reader);
 static inline uint64_t chordal__read_varint(chordal__reader *reader) { /* SYNTAX: over 64 bits, not its shortest form */
@@ -182,6 +184,9 @@ uint64_t chordal__hash(const void *data, size_t len, const uint64_t seed[2]);
 /* FNV-1a 64, continued from `state` (start: CHORDAL__FNV_START). */
 #define CHORDAL__FNV_START UINT64_C(0xcbf29ce484222325)
 uint64_t chordal__fnv(uint64_t state, const void *data, size_t len);
+static inline uint64_t chordal__fnv_byte(uint64_t state, uint8_t byte) {
+    return (state ^ byte) * UINT64_C(0x100000001b3);
+}
 
 /* ---- ids.c: generation-checked ids, and the list of those released from any thread ---- */
 
@@ -323,10 +328,10 @@ typedef struct chordal__fork_guard {
     int64_t process;
 } chordal__fork_guard;
 void chordal__fork_guard_open(chordal__fork_guard *guard);
-bool chordal__fork_guard_other_process(const chordal__fork_guard *guard);
-static inline bool chordal__fork_guard_forked(const chordal__fork_guard *guard) {
-    if (guard->page) return *(const volatile uint8_t *)guard->page == 0;
-    return chordal__fork_guard_other_process(guard);
+bool chordal__fork_guard_forked(const chordal__fork_guard *guard);
+/* Whether it is the same process, as far as that is told by a look; false: ask. */
+static inline bool chordal__fork_guard_sure(const chordal__fork_guard *guard) {
+    return guard->page && *(const volatile uint8_t *)guard->page;
 }
 void chordal__fork_guard_close(chordal__fork_guard *guard);
 

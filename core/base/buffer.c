@@ -76,10 +76,6 @@ void chordal__buffer_decimal(chordal__buffer *buffer, uint64_t value) {
     chordal__buffer_put(buffer, digits + at, sizeof digits - at);
 }
 
-chordal__reader chordal__reader_of(const uint8_t *data, size_t len) {
-    return (chordal__reader){.data = data, .at = data, .end = len ? data + len : data};
-}
-
 /* Keeps the first fault. */
 static void reader_fail(chordal__reader *reader, int code) {
     if (!reader->failed) reader->failed = code;

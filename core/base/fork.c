@@ -6,7 +6,7 @@
 void chordal__fork_guard_open(chordal__fork_guard *guard) {
     *guard = (chordal__fork_guard){0};
 }
-bool chordal__fork_guard_other_process(const chordal__fork_guard *guard) {
+bool chordal__fork_guard_forked(const chordal__fork_guard *guard) {
     (void)guard;
     return false;
 }
@@ -39,7 +39,8 @@ void chordal__fork_guard_open(chordal__fork_guard *guard) {
     guard->process = (int64_t)getpid();
 }
 
-bool chordal__fork_guard_other_process(const chordal__fork_guard *guard) {
+bool chordal__fork_guard_forked(const chordal__fork_guard *guard) {
+    if (guard->page) return *(const volatile uint8_t *)guard->page == 0;
     return guard->process != (int64_t)getpid();
 }
 

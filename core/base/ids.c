@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 #define FIRST_CHUNK 64u
+#define FIRST_TOP 6 /* the highest bit of it */
 #define INDEX_BITS 30
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
 #define GENERATIONS (UINT32_C(1) << (53 - INDEX_BITS))
@@ -26,13 +27,14 @@ void chordal__ids_dispose(chordal__ids *ids) {
     chordal__ids_init(ids, ids->memory);
 }
 
-/* Chunk k begins at index FIRST_CHUNK * (2^k - 1). NULL: no such slot. */
+/* Chunk k begins at index FIRST_CHUNK * (2^k - 1): counted from FIRST_CHUNK on, at a power of two. NULL: no such slot.
+ */
 static chordal__id_slot *slot_at(const chordal__ids *ids, uint32_t index) {
-    uint32_t n = index / FIRST_CHUNK + 1;
-    unsigned k = 31u - (unsigned)__builtin_clz(n);
+    uint32_t n = index + FIRST_CHUNK;
+    unsigned top = 31u - (unsigned)__builtin_clz(n), k = top - FIRST_TOP;
     if (k >= CHORDAL__ID_CHUNKS) return NULL;
     chordal__id_slot *chunk = atomic_load_explicit(&ids->chunks[k], memory_order_acquire);
-    return chunk ? chunk + (index - FIRST_CHUNK * ((UINT32_C(1) << k) - 1)) : NULL;
+    return chunk ? chunk + (n ^ UINT32_C(1) << top) : NULL;
 }
 
 static uint32_t index_of(chordal_id id) {

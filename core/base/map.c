@@ -60,7 +60,7 @@ uint64_t chordal__hash(const void *data, size_t len, const uint64_t seed[2]) {
 
 uint64_t chordal__fnv(uint64_t state, const void *data, size_t len) {
     const uint8_t *bytes = data;
-    for (size_t i = 0; i < len; i++) state = (state ^ bytes[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < len; i++) state = chordal__fnv_byte(state, bytes[i]);
     return state;
 }
 

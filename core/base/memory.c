@@ -18,6 +18,8 @@ enum { KEEPS = 0 };
 enum { KEEPS = 1 };
 #endif
 
+#define FIRST_BYTES ((size_t)512) /* about what a growing array of large items begins with; of small ones 8 items */
+
 static void *library_allocate(void *context, size_t size) {
     (void)context;
     return malloc(size);
@@ -181,7 +183,7 @@ int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_
     if (need <= *capacity) return 0;
     if (need > limit) return CHORDAL_E_LIMIT;
     size_t wanted = *capacity > SIZE_MAX / 2 ? need : *capacity * 2;
-    if (wanted < 8) wanted = 8;
+    if (wanted < 8) wanted = item_size > FIRST_BYTES / 8 ? FIRST_BYTES / item_size + 1 : 8;
     if (wanted < need) wanted = need;
     if (wanted > limit) wanted = limit;
     if (wanted > PTRDIFF_MAX / item_size) return CHORDAL_E_NOMEM;

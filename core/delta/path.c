@@ -8,49 +8,32 @@ static uint32_t varint_len(uint64_t value) {
 }
 
 static uint64_t hash_varint(uint64_t state, uint64_t value) {
-    uint8_t bytes[10];
-    size_t len = 0;
-    while (value > 0x7f) {
-        bytes[len++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    bytes[len++] = (uint8_t)value;
-    return chordal__fnv(state, bytes, len);
+    for (; value > 0x7f; value >>= 7) state = chordal__fnv_byte(state, (uint8_t)(value | 0x80));
+    return chordal__fnv_byte(state, (uint8_t)value);
 }
 
 static uint64_t head_of(const chordal__segment *segment) {
     return segment->is_key ? (uint64_t)segment->key_len * 2 + 1 : segment->index * 2;
 }
 
-static uint32_t weight_of(const chordal__path *path) {
+/* Copy the segments, with hash and weight: of the bytes of an inline path (docs/protocol.md, "Ops"). */
+static void fill(chordal__path *path, const chordal__segment *segments) {
+    uint8_t *keys = (uint8_t *)&path->segments[path->count];
+    uint64_t hash = hash_varint(CHORDAL__FNV_START, path->count);
     uint32_t weight = varint_len(path->count);
     for (uint32_t i = 0; i < path->count; i++) {
-        const chordal__segment *segment = &path->segments[i];
-        weight += varint_len(head_of(segment)) + (segment->is_key ? segment->key_len : 0);
+        chordal__segment *segment = &path->segments[i];
+        *segment = segments[i];
+        hash = hash_varint(hash, head_of(segment));
+        weight += varint_len(head_of(segment));
+        if (!segment->is_key) continue;
+        for (uint32_t k = 0; k < segment->key_len; k++) hash = chordal__fnv_byte(hash, keys[k] = segments[i].key[k]);
+        weight += segment->key_len;
+        segment->key = keys;
+        keys += segment->key_len;
     }
-    return weight;
-}
-
-/* Over the bytes of an inline path (docs/protocol.md, "Ops"). */
-static uint64_t hash_of(const chordal__path *path) {
-    uint64_t state = hash_varint(CHORDAL__FNV_START, path->count);
-    for (uint32_t i = 0; i < path->count; i++) {
-        const chordal__segment *segment = &path->segments[i];
-        state = hash_varint(state, head_of(segment));
-        if (segment->is_key) state = chordal__fnv(state, segment->key, segment->key_len);
-    }
-    return state;
-}
-
-static void copy_segments(chordal__path *path, const chordal__segment *segments) {
-    uint8_t *keys = (uint8_t *)&path->segments[path->count];
-    for (uint32_t i = 0; i < path->count; i++) {
-        path->segments[i] = segments[i];
-        if (!segments[i].is_key) continue;
-        if (segments[i].key_len > 0) memcpy(keys, segments[i].key, segments[i].key_len);
-        path->segments[i].key = keys;
-        keys += segments[i].key_len;
-    }
+    path->hash = hash;
+    path->weight = weight;
 }
 
 chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment *segments, size_t count) {
@@ -63,9 +46,7 @@ chordal__path *chordal__path_new(chordal__memory *memory, const chordal__segment
     path->references = 1;
     path->count = (uint32_t)count;
     path->size = size;
-    copy_segments(path, segments);
-    path->hash = hash_of(path);
-    path->weight = weight_of(path);
+    fill(path, segments);
     path->hint = 0;
     return path;
 }

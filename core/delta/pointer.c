@@ -1,6 +1,8 @@
 /* pointer.c: JSON Pointers (RFC 6901) as paths. */
 #include "delta/inside.h"
 
+#define FEW_SEGMENTS 8 /* for which no memory is asked */
+
 typedef struct pointer_walk {
     const char *at;             /* the next token's '/', or the end */
     chordal__segment *segments; /* room for all */
@@ -8,12 +10,17 @@ typedef struct pointer_walk {
     uint8_t *keys; /* room for all decoded tokens */
 } pointer_walk;
 
-/* Decode one token behind its '/' into `keys`; *end is moved behind it. Its length, or -1 for a '~' that escapes
- * nothing. */
-static int64_t decode_token(const pointer_walk *pointer, const char **end) {
-    uint8_t *out = pointer->keys;
+/* The token behind a '/', which is decoded into `keys` when it has a '~'; *end is moved behind it. Its length, or -1
+ * for a '~' that escapes nothing. */
+static int64_t take_token(pointer_walk *pointer, const uint8_t **token, const char **end) {
     const char *at = pointer->at + 1;
-    for (; *at != '\0' && *at != '/'; at++) {
+    while (*at != '\0' && *at != '/' && *at != '~') at++;
+    *token = (const uint8_t *)pointer->at + 1;
+    *end = at;
+    if (*at != '~') return at - (pointer->at + 1);
+    uint8_t *out = pointer->keys;
+    *token = out;
+    for (at = pointer->at + 1; *at != '\0' && *at != '/'; at++) {
         if (*at != '~') {
             *out++ = (uint8_t)*at;
             continue;
@@ -23,7 +30,8 @@ static int64_t decode_token(const pointer_walk *pointer, const char **end) {
         *out++ = *at == '0' ? '~' : '/';
     }
     *end = at;
-    return out - pointer->keys;
+    pointer->keys = out;
+    return out - *token;
 }
 
 /* "-" is one past the end. Leading zeros are not an index. */
@@ -39,15 +47,12 @@ static bool index_of(const uint8_t *token, size_t len, uint64_t end, uint64_t *o
     return true;
 }
 
-static bool segment_of(pointer_walk *pointer, const chordal__node *container, size_t len, chordal__segment *out) {
+static bool segment_of(const chordal__node *container, const uint8_t *token, size_t len, chordal__segment *out) {
     int kind = chordal__node_kind(container);
     *out = (chordal__segment){.is_key = kind == CHORDAL_KIND_OBJECT};
-    if (kind == CHORDAL_KIND_ARRAY) {
-        return index_of(pointer->keys, len, chordal__node_length(container), &out->index);
-    }
-    out->key = pointer->keys;
+    if (kind == CHORDAL_KIND_ARRAY) return index_of(token, len, chordal__node_length(container), &out->index);
+    out->key = token;
     out->key_len = (uint32_t)len;
-    pointer->keys += len;
     return out->is_key;
 }
 
@@ -55,9 +60,10 @@ static int read_tokens(pointer_walk *pointer, const chordal__node *root) {
     const chordal__node *node = root;
     while (*pointer->at != '\0') {
         const char *end = pointer->at;
-        int64_t len = *end == '/' ? decode_token(pointer, &end) : -1;
+        const uint8_t *token = NULL;
+        int64_t len = *end == '/' ? take_token(pointer, &token, &end) : -1;
         chordal__segment *segment = &pointer->segments[pointer->count];
-        if (len < 0 || !node || !segment_of(pointer, node, (size_t)len, segment)) return CHORDAL_E_PATH;
+        if (len < 0 || !node || !segment_of(node, token, (size_t)len, segment)) return CHORDAL_E_PATH;
         pointer->count++;
         pointer->at = end;
         node = segment->is_key ? chordal__node_get(node, segment->key, segment->key_len)
@@ -68,13 +74,14 @@ static int read_tokens(pointer_walk *pointer, const chordal__node *root) {
 
 int chordal__path_from_pointer(chordal__memory *memory, uint32_t member, const char *text, const chordal__node *root,
                                chordal__path **out, chordal_error *error) {
-    size_t len = strlen(text), slashes = 0, fault = 0;
+    chordal__segment few[FEW_SEGMENTS], *segments = few;
+    size_t len = strlen(text), slashes = 0, escapes = 0, fault = 0;
     if (len >= UINT32_MAX || !chordal__utf_valid((const uint8_t *)text, len, &fault)) {
         return chordal__fail(error, CHORDAL_E_PATH, fault, "not UTF-8");
     }
-    for (size_t i = 0; i < len; i++) slashes += text[i] == '/';
-    size_t head = (slashes + 1) * sizeof(chordal__segment);
-    chordal__segment *segments = chordal__allocate(memory, head + len);
+    for (size_t i = 0; i < len; i++) slashes += text[i] == '/', escapes += text[i] == '~';
+    size_t head = (slashes + 1) * sizeof(chordal__segment), size = escapes || slashes >= FEW_SEGMENTS ? head + len : 0;
+    if (size) segments = chordal__allocate(memory, size);
     if (!segments) return chordal__fail(error, CHORDAL_E_NOMEM, 0, NULL);
     segments[0] = (chordal__segment){.index = member};
     pointer_walk pointer = {.at = text, .segments = segments, .count = 1, .keys = (uint8_t *)segments + head};
@@ -83,6 +90,6 @@ int chordal__path_from_pointer(chordal__memory *memory, uint32_t member, const c
         *out = chordal__path_new(memory, segments, pointer.count);
         if (!*out) code = CHORDAL_E_NOMEM;
     }
-    chordal__release(memory, segments, head + len);
+    if (size) chordal__release(memory, segments, size);
     return code == 0 ? 0 : chordal__fail(error, code, (uint64_t)(pointer.at - text), NULL);
 }

@@ -127,14 +127,27 @@ CHORDAL__ASIDE static int turn_away(chordal_host *host, chordal_error *error) {
     return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
 }
 
-int chordal__enter(chordal_host *host, chordal_error *error) {
-    if (!host) return chordal__fail(error, CHORDAL_E_INVALID, 0, "no host");
-    if (chordal__fork_guard_forked(&host->guard))
-        return chordal__fail(error, CHORDAL_E_FORKED, 0, "the host belongs to the process before the fork");
-    if (atomic_exchange(&host->busy, 1)) return chordal__fail(error, CHORDAL_E_BUSY, 0, "another thread is inside");
+CHORDAL__ASIDE static int is_busy(chordal_error *error) {
+    return chordal__fail(error, CHORDAL_E_BUSY, 0, "another thread is inside");
+}
+
+static inline int go_in(chordal_host *host, chordal_error *error) {
+    if (atomic_exchange(&host->busy, 1)) return is_busy(error);
     if (host->closed) return turn_away(host, error);
     host->runtime.counters.entries++;
     return chordal__ids_asked(&host->runtime.ids) ? drain_releases(host) : 0;
+}
+
+CHORDAL__ASIDE static int look_closer(chordal_host *host, chordal_error *error) {
+    if (!host) return chordal__fail(error, CHORDAL_E_INVALID, 0, "no host");
+    if (chordal__fork_guard_forked(&host->guard))
+        return chordal__fail(error, CHORDAL_E_FORKED, 0, "the host belongs to the process before the fork");
+    return go_in(host, error);
+}
+
+int chordal__enter(chordal_host *host, chordal_error *error) {
+    bool sure = !CHORDAL__SMALL && host && chordal__fork_guard_sure(&host->guard);
+    return sure ? go_in(host, error) : look_closer(host, error);
 }
 
 CHORDAL__ASIDE static int close_on_the_way(chordal_host *host, int code) {

@@ -27,10 +27,7 @@ static int slot_of(const chordal__consumer *consumer) {
     return -1;
 }
 
-static void drop_parts(chordal__part *parts, size_t count, size_t capacity, chordal__memory *memory) {
-    for (size_t i = 0; i < count; i++) chordal__body_unref(parts[i].body);
-    chordal__release(memory, parts, capacity * sizeof *parts);
-}
+#define FEW_PARTS 4 /* for which no memory is asked */
 
 static int argument_part(chordal__consumer *consumer, chordal__body *body, chordal__reader *reader,
                          chordal__part *out) {
@@ -53,8 +50,11 @@ static int send_call(chordal__consumer *consumer, chordal__remote *remote, chord
     chordal__message message = {.kind = CHORDAL__CALL, .origin = consumer->origin.number};
     uint64_t count;
     int code = chordal__arguments_begin(&reader, &count, NULL);
-    chordal__part *parts = code < 0 ? NULL : chordal__allocate_zero(memory, (size_t)count * sizeof *parts);
-    if (code < 0 || (count && !parts)) return CHORDAL_E_NOMEM;
+    if (code < 0) return CHORDAL_E_NOMEM;
+    chordal__part few[FEW_PARTS] = {0};
+    size_t size = count > FEW_PARTS ? (size_t)count * sizeof *few : 0;
+    chordal__part *parts = size ? chordal__allocate_zero(memory, size) : few;
+    if (!parts) return CHORDAL_E_NOMEM;
     for (uint64_t i = 0; i < count && code == 0; i++) {
         code = argument_part(consumer, call->arguments, &reader, &parts[i]);
         if (code == 0 && CHORDAL__DEFLATES && consumer->deflated) chordal__part_deflate(consumer->runtime, &parts[i]);
@@ -66,7 +66,8 @@ static int send_call(chordal__consumer *consumer, chordal__remote *remote, chord
     message.list_len = (size_t)count;
     size_t bytes;
     if (code == 0) code = chordal__try_send(consumer->link, &message, &bytes);
-    drop_parts(parts, (size_t)count, (size_t)count, memory);
+    for (uint64_t i = 0; i < count; i++) chordal__body_unref(parts[i].body);
+    if (size) chordal__release(memory, parts, size);
     return code;
 }
 

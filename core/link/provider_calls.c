@@ -13,19 +13,20 @@ static int add_argument(chordal__runtime *runtime, uint8_t encoding, const chord
 static int read_arguments(chordal__provider *provider, const chordal__message *message, chordal__body **out,
                           chordal_error *error) {
     chordal__runtime *runtime = provider->runtime;
-    chordal__buffer buffer;
+    chordal__buffer *buffer = &runtime->scratch;
     if (message->list_len > CHORDAL__ARGUMENTS_LIMIT)
         return chordal__fail(error, CHORDAL_E_LIMIT, 0, "too many arguments");
-    chordal__buffer_init(&buffer, runtime->memory, (size_t)runtime->settings.limits.size * 2);
-    chordal__pack_write_array(&buffer, message->list_len);
+    chordal__buffer_clear(buffer);
+    chordal__pack_write_array(buffer, message->list_len);
     int code = 0;
     for (size_t i = 0; i < message->list_len && code == 0; i++)
-        code = add_argument(runtime, provider->encoding, &message->list[i], &buffer, error);
+        code = add_argument(runtime, provider->encoding, &message->list[i], buffer, error);
+    if (code == 0 && buffer->len > (size_t)runtime->settings.limits.size * 2)
+        code = chordal__fail(error, CHORDAL_E_SIZE, 0, "no room for a value");
     if (code == 0) {
-        *out = chordal__body_of_buffer(runtime->memory, &buffer);
+        *out = chordal__body_of_buffer(runtime->memory, buffer);
         if (!*out) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the arguments");
     }
-    chordal__buffer_dispose(&buffer);
     return code;
 }
 
