@@ -71,6 +71,8 @@ static void set_timer(chordal_uv *adapter) {
         chordal__uv_link *first = CHORDAL__ENTRY(adapter->draining.next, chordal__uv_link, draining);
         if (first->close_by < at) at = first->close_by;
     }
+    if (at == adapter->timer_at && at > now) return; /* as most often: it is the next ping's */
+    adapter->timer_at = at;
     if (at == CHORDAL_NEVER)
         uv_timer_stop(&adapter->timer);
     else

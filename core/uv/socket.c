@@ -4,12 +4,21 @@
 #define WRITES 16            /* frames sent in one go before others get their chance */
 #define KEPT_ROOM (1u << 20) /* a larger frame's buffer is given back */
 
+static bool has_frame(const chordal__uv_link *link) {
+    size_t pieces = 0;
+    uint32_t frame;
+    (void)chordal_link_output(link->adapter->host, link->id, NULL, 0, &pieces, &frame, NULL);
+    return pieces != 0;
+}
+
+/* From the turn, so that what can be written at once need not wait for libwebsockets' word: that takes two more system
+ * calls and a round of the loop. */
 static void socket_pull(chordal__uv_transport *transport) {
     chordal__uv_socket *socket = (chordal__uv_socket *)transport;
-    if (socket->open && socket->wsi)
-        lws_callback_on_writable(socket->wsi);
-    else
+    if (!socket->open || !socket->wsi || !has_frame(transport->link))
         chordal__uv_link_drained(transport->link);
+    else if (lws_send_pipe_choked(socket->wsi) || chordal__uv_socket_write(socket) < 0)
+        lws_callback_on_writable(socket->wsi);
 }
 
 static void socket_close(chordal__uv_transport *transport, int code) {
@@ -125,19 +134,26 @@ static bool send_frame(chordal__uv_socket *socket, chordal__uv_web *web, size_t 
     return sent;
 }
 
+/* What it answers goes for good: a frame that was not sent is lost, and with it the connection. */
+static int break_off(chordal__uv_socket *socket) {
+    socket->broken = true;
+    return -1;
+}
+
 int chordal__uv_socket_write(chordal__uv_socket *socket) {
+    if (socket->broken) return -1;
     for (int writes = 0; writes < WRITES; writes++) {
         chordal__uv_link *link = socket->transport.link;
         chordal__uv_web *web = socket->transport.adapter->web;
         uint32_t frame = 0;
         if (!link || !web) return 0; /* closing */
         ptrdiff_t len = take_frame(link, web, &frame);
-        if (len < 0) return -1;
-        if (frame == 0) {
+        if (len < 0) return break_off(socket);
+        if (frame && !send_frame(socket, web, (size_t)len, frame)) return break_off(socket);
+        if (!frame || !has_frame(link)) {
             chordal__uv_link_drained(link);
             return 0;
         }
-        if (!send_frame(socket, web, (size_t)len, frame)) return -1;
         if (lws_send_pipe_choked(socket->wsi)) break;
     }
     lws_callback_on_writable(socket->wsi);

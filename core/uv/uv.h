@@ -104,6 +104,7 @@ struct chordal_uv {
     void *context;
     uv_prepare_t turn;
     uv_timer_t timer;
+    chordal_time timer_at; /* when it goes off, by the clock of the turn */
     uv_async_t wake;
     uint32_t handles; /* things that are still to be closed: the last one frees the adapter */
     uint8_t *events;

@@ -12,6 +12,7 @@ typedef struct chordal__uv_socket {
     chordal__uv_server *server; /* accepted: counted; dialled: NULL */
     struct lws *wsi;
     bool open;              /* it speaks WebSocket */
+    bool broken;            /* a frame could not be sent */
     int code;               /* why it closes; 0: it is cut */
     chordal__list farewell; /* web.farewells: no link any more, to be closed in the turn */
     uint32_t codec;
