@@ -204,12 +204,17 @@ __attribute__((noinline)) int chordal__apply_inside(chordal__memory *memory, cho
     return code == 0 ? acts[op->kind].run(&task, slot) : code;
 }
 
+/* What streams most, by the straight way. */
+static bool append_in_place(chordal__node *value, const chordal__op *op) {
+    const chordal__path *path = op->path;
+    if (op->kind != CHORDAL_OP_APPEND || !path || path->count < 2 || !op->value || !value) return false;
+    chordal__node **place = chordal__node_place(value, 1, path->segments + 1, path->count - 1);
+    return place && chordal__node_extend(*place, op->value);
+}
+
 int chordal__apply(chordal__memory *memory, chordal__node **value, const chordal__op *op, uint32_t depth,
                    chordal_error *error) {
-    const chordal__path *path = op->path;
-    bool appends = op->kind == CHORDAL_OP_APPEND && path && path->count > 1 && op->value && *value;
-    if (!CHORDAL__SMALL && appends && chordal__node_extend(*value, 1, path->segments + 1, path->count - 1, op->value))
-        return 0; /* what streams most, by the straight way */
+    if (!CHORDAL__SMALL && append_in_place(*value, op)) return 0;
     return chordal__apply_inside(memory, value, op, &(chordal__inside){.skip = 1, .depth = depth}, error);
 }
 

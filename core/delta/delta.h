@@ -79,27 +79,29 @@ int chordal__diff(chordal__ops *ops, chordal__path *path, const chordal__node *b
 /* ---- draft.c: a mutable view of one member during a transaction ---- */
 typedef struct chordal__draft {
     chordal__memory *memory;
-    chordal__node *base;  /* owned: where it started */
-    chordal__node *value; /* owned: what it is now */
-    chordal__ops ops;     /* what was done, merged where it is cheap (append into append); empty: nothing changed */
-    chordal__op waits;    /* the one op, an append that is not in the value yet; path NULL: none */
-    uint32_t depth;       /* limit */
+    chordal__node *base;   /* owned: where it started */
+    chordal__node *value;  /* owned: what it is now */
+    chordal__ops ops;      /* what was done, merged where it is cheap (append into append); empty: nothing changed */
+    chordal__op waits;     /* the one op, while it is not in the value yet; path NULL: none */
+    chordal__node **place; /* where, once that was found */
+    uint32_t depth;        /* limit */
 } chordal__draft;
 int chordal__draft_begin(chordal__draft *draft, chordal__memory *memory, chordal__node *base,
                          uint32_t depth); /* refs base */
 /* Do one op. TAKES what it owns, also when it fails; the draft is as before then. ASSIGN is diffed; an op without
  * effect leaves no trace. */
 int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *error);
-/* An append that is the first op, to a text that nobody else would notice: it waits, so that in the end it can be done
- * where the text lies. False: it is to be done like others. */
+/* An op that is the first and takes no memory, an append or a set of what is no deeper: it waits, if nobody would
+ * notice that it is done where its place lies. False: it is to be done like others. */
 bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op); /* TAKES what it owns when true */
 static inline bool chordal__draft_waits(const chordal__draft *draft) {
     return !CHORDAL__SMALL && draft->waits.path;
 }
 /* What waits comes into the value: in a copy, as other ops do (NOMEM: it waits on), */
 int chordal__draft_apply(chordal__draft *draft, chordal_error *error);
-/* or where it lies: only when all who hold the base are to see it. */
-void chordal__draft_extend(chordal__draft *draft);
+/* or where it lies: only when all who hold the base are to see it, and its place was found again just before. */
+bool chordal__draft_find_place(chordal__draft *draft);
+void chordal__draft_apply_in_place(chordal__draft *draft);
 void chordal__draft_dispose(chordal__draft *draft);
 
 /* ---- fold.c ---- */

@@ -178,18 +178,40 @@ int chordal__draft_do(chordal__draft *draft, chordal__op op, chordal_error *erro
     return do_one(draft, &op, error);
 }
 
-/* ---- an append that waits ---- */
+/* ---- an op that waits ---- */
 
 #ifndef __OPTIMIZE_SIZE__
-bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op) {
+/* Where the first op may be done in the end without memory or a copy; NULL: nowhere. */
+static chordal__node **place_of(const chordal__draft *draft, const chordal__op *op) {
     const chordal__path *path = op->path;
-    if (op->kind != CHORDAL_OP_APPEND || !path || path->count < 2 || !op->value) return false;
-    if (draft->ops.count || draft->value != draft->base || !draft->value || is_empty(op)) return false;
-    if (!chordal__node_extends(draft->value, UINT32_MAX, path->segments + 1, path->count - 1, op->value)) return false;
-    if (chordal__ops_reserve(&draft->ops, 1) < 0) return false;
+    if (!path || path->count < 2 || !op->value || !draft->value) return NULL;
+    return chordal__node_place(draft->value, UINT32_MAX, path->segments + 1, path->count - 1);
+}
+
+static bool fits(const chordal__op *op, chordal__node **place) {
+    if (!place) return false;
+    if (op->kind == CHORDAL_OP_APPEND) return chordal__node_extends(*place, op->value);
+    return chordal__node_depth(op->value) <= chordal__node_depth(*place);
+}
+
+static bool can_wait(const chordal__draft *draft, const chordal__op *op) {
+    if (op->kind != CHORDAL_OP_APPEND && op->kind != CHORDAL_OP_SET) return false;
+    if (draft->ops.count || draft->value != draft->base) return false;
+    chordal__node **place = place_of(draft, op);
+    return fits(op, place) && !is_empty(op) && !leaves_same(op, *place);
+}
+
+bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op) {
+    if (!can_wait(draft, op) || chordal__ops_reserve(&draft->ops, 1) < 0) return false;
     draft->waits =
         (chordal__op){.kind = op->kind, .path = chordal__path_ref(op->path), .value = chordal__node_ref(op->value)};
     return chordal__ops_push(&draft->ops, *op) == 0; /* there is room */
+}
+
+/* Somebody may hold what is on the way by now. */
+bool chordal__draft_find_place(chordal__draft *draft) {
+    draft->place = place_of(draft, &draft->waits);
+    return fits(&draft->waits, draft->place);
 }
 
 int chordal__draft_apply(chordal__draft *draft, chordal_error *error) {
@@ -198,9 +220,13 @@ int chordal__draft_apply(chordal__draft *draft, chordal_error *error) {
     return code;
 }
 
-void chordal__draft_extend(chordal__draft *draft) {
-    const chordal__path *path = draft->waits.path;
-    chordal__node_extend(draft->value, UINT32_MAX, path->segments + 1, path->count - 1, draft->waits.value);
+void chordal__draft_apply_in_place(chordal__draft *draft) {
+    if (draft->waits.kind == CHORDAL_OP_APPEND) {
+        chordal__node_extend(*draft->place, draft->waits.value);
+    } else {
+        chordal__node_unref(draft->memory, *draft->place);
+        *draft->place = chordal__node_ref(draft->waits.value);
+    }
     chordal__op_dispose(draft->memory, &draft->waits);
 }
 #endif

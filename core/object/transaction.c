@@ -211,13 +211,14 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction) {
     return 0;
 }
 
-/* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees the
- * new text, wherever it lies. */
-static bool is_alone(const chordal__runtime *runtime, const chordal__touched *touched) {
+/* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees what
+ * is new, wherever it lies. */
+static bool is_alone(const chordal__runtime *runtime, chordal__touched *touched) {
     const chordal__slot *slot = &touched->object->slots[touched->member];
-    const chordal__draft *draft = &touched->draft;
+    chordal__draft *draft = &touched->draft;
     bool at_once = !runtime->settling && chordal__list_empty(&runtime->commits);
-    return at_once && slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
+    bool alone = slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
+    return at_once && alone && chordal__draft_find_place(draft);
 }
 
 static int apply_waiting(chordal_transaction *transaction, chordal_error *error) {
@@ -234,7 +235,7 @@ static int apply_waiting(chordal_transaction *transaction, chordal_error *error)
 static void advance_tips(chordal__commit *commit, chordal_transaction *transaction) {
     for (size_t i = 0; i < transaction->touched_len; i++) {
         chordal__draft *draft = &transaction->touched[i].draft;
-        if (chordal__draft_waits(draft)) chordal__draft_extend(draft);
+        if (chordal__draft_waits(draft)) chordal__draft_apply_in_place(draft);
     }
     for (uint32_t i = 0; i < commit->changes_len; i++) {
         chordal__change *change = &commit->changes[i];

@@ -219,7 +219,7 @@ bool chordal__tree_splice(chordal__memory *memory, chordal__node **root, size_t 
 /* The slot of an item, whose path has no other owner after that; NULL: no memory. */
 chordal__node **chordal__tree_own(chordal__memory *memory, chordal__node **root, size_t index);
 /* An item whose path has no other owner; NULL: it has. Not where size is what counts. */
-chordal__node *chordal__tree_alone(const chordal__node *root, size_t index);
+chordal__node **chordal__tree_alone(chordal__node *root, size_t index);
 /* How many items are below what `compare` looks for; it tells the order of an item against that. */
 typedef int chordal__tree_order(const void *wanted, const chordal__node *item);
 size_t chordal__tree_find(const chordal__node *root, chordal__tree_order *compare, const void *wanted, bool *out_found);

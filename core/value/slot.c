@@ -76,43 +76,46 @@ int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chor
 
 #ifndef __OPTIMIZE_SIZE__
 /* Members that are reached without a copy; NULL: there is none, or not so. */
-static inline chordal__node *member_alone(const chordal__group *object, const chordal__segment *segment) {
+static inline chordal__node **member_alone(chordal__group *object, const chordal__segment *segment) {
     const chordal__shape *shape = chordal__shape_of(object->slots[0]);
     if (chordal__is_tree(&object->head) || !shape) return NULL;
     if (shape->count > CHORDAL__FEW_KEYS || segment->key_len > 16) return NULL;
     uint32_t place = chordal__shape_find_few(shape, segment->key, segment->key_len);
-    return place < shape->count ? object->slots[place + 1] : NULL;
+    return place < shape->count ? &object->slots[place + 1] : NULL;
 }
 
-static inline chordal__node *element_alone(const chordal__group *array, uint64_t index) {
+static inline chordal__node **element_alone(chordal__group *array, uint64_t index) {
     if (index >= length_of(&array->head)) return NULL;
     if (chordal__is_tree(&array->head)) return chordal__tree_alone(array->slots[0], (size_t)index);
-    return array->slots[index];
+    return &array->slots[index];
 }
 
-static inline chordal__node *text_alone(chordal__node *node, uint32_t owners, const chordal__segment *segments,
-                                        uint32_t count) {
+chordal__node **chordal__node_place(chordal__node *node, uint32_t owners, const chordal__segment *segments,
+                                    uint32_t count) {
+    chordal__node **slot = NULL;
     for (const chordal__segment *end = segments + count; segments < end; segments++, owners = 1) {
         if (!chordal__is_block(node) || node->references > owners) return NULL;
         if (node->kind == CHORDAL_KIND_OBJECT && segments->is_key)
-            node = member_alone(chordal__group_of(node), segments);
+            slot = member_alone(chordal__group_of(node), segments);
         else if (node->kind == CHORDAL_KIND_ARRAY && !segments->is_key)
-            node = element_alone(chordal__group_of(node), segments->index);
+            slot = element_alone(chordal__group_of(node), segments->index);
         else
             return NULL;
+        if (!slot) return NULL;
+        node = *slot;
     }
-    return chordal__is_block(node) && node->kind == CHORDAL_KIND_STRING ? node : NULL;
+    return slot;
 }
 
-bool chordal__node_extends(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
-                           const chordal__node *more) {
-    const chordal__node *text = text_alone(node, owners, segments, count);
-    return text && chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_fits(text, more);
+static inline bool are_texts(const chordal__node *node, const chordal__node *more) {
+    return chordal__kind_of(node) == CHORDAL_KIND_STRING && chordal__kind_of(more) == CHORDAL_KIND_STRING;
 }
 
-bool chordal__node_extend(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
-                          const chordal__node *more) {
-    chordal__node *text = text_alone(node, owners, segments, count);
-    return text && chordal__kind_of(more) == CHORDAL_KIND_STRING && chordal__text_extend(text, more);
+bool chordal__node_extends(const chordal__node *node, const chordal__node *more) {
+    return are_texts(node, more) && chordal__text_fits(node, more);
+}
+
+bool chordal__node_extend(chordal__node *node, const chordal__node *more) {
+    return are_texts(node, more) && chordal__text_extend(node, more);
 }
 #endif

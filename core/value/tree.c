@@ -269,10 +269,10 @@ chordal__node **chordal__tree_own(chordal__memory *memory, chordal__node **root,
 }
 
 #ifndef __OPTIMIZE_SIZE__
-chordal__node *chordal__tree_alone(const chordal__node *root, size_t index) {
-    const chordal__group *chunk = chordal__group_of(root);
+chordal__node **chordal__tree_alone(chordal__node *root, size_t index) {
+    chordal__group *chunk = chordal__group_of(root);
     while (chunk->head.references == 1) {
-        if (chunk->head.form == 0) return chunk->slots[index];
+        if (chunk->head.form == 0) return &chunk->slots[index];
         chunk = chordal__group_of(chunk->slots[slot_of(chunk, &index)]);
     }
     return NULL;

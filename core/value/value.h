@@ -92,14 +92,14 @@ typedef struct chordal__segment {
  * array; NOMEM: then the values are the same, some in copies. */
 int chordal__node_slot(chordal__memory *memory, chordal__node **slot, const chordal__segment *segments, uint32_t count,
                        uint64_t shift, uint32_t deep, chordal__node ***out);
-/* Put `more`, a string, behind the one that lies there, if this takes no memory and no copy: the shortest way for what
- * streams. `owners`: how many hold the node itself, at most; all below it has one. False: it is not so, or something is
- * not as it is to be. Not where size is what counts. */
-bool chordal__node_extend(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
-                          const chordal__node *more);
-/* Whether it would. */
-bool chordal__node_extends(chordal__node *node, uint32_t owners, const chordal__segment *segments, uint32_t count,
-                           const chordal__node *more);
+/* Not where size is what counts: the shortest ways for what streams. */
+/* The slot that lies there, if it is reached without a copy: `owners` hold the node itself, at most, and all below it
+ * has one. NULL: it is not so, or something is not as it is to be. */
+chordal__node **chordal__node_place(chordal__node *node, uint32_t owners, const chordal__segment *segments,
+                                    uint32_t count);
+/* Put `more`, a string, behind another, if this takes no memory and no copy; false: it is not so. */
+bool chordal__node_extend(chordal__node *node, const chordal__node *more);
+bool chordal__node_extends(const chordal__node *node, const chordal__node *more); /* whether it would */
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */

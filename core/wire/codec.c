@@ -226,14 +226,7 @@ static int fail(chordal_error *error, int code, uint64_t position) {
 
 static int read_whole(chordal__codec *codec, const uint8_t *data, size_t len, chordal__message *out,
                       chordal_error *error) {
-    /* fields that its kind does not have are not looked at, but for texts */
-    out->kind = out->flags = 0;
-    out->unknown = out->deflated = false;
-    out->origin = 0;
-    out->texts[0].len = out->texts[1].len = 0;
-    out->list = NULL;
-    out->holds = NULL;
-    out->list_len = 0;
+    *out = (chordal__message){0};
     chordal__reader in = chordal__reader_of(data, len);
     int code = codec->codec == CHORDAL_CODEC_TEXT ? chordal__text_read(codec, &in, out)
                                                   : chordal__binary_read(codec, &in, out);

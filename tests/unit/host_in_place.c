@@ -170,6 +170,61 @@ TEST(while_a_batch_settles) {
     close_all();
 }
 
+/* Between an op and its commit somebody comes to hold what is on the way to its place, but not the document. */
+TEST(held_on_the_way) {
+    static const char *const paths[] = {"/text", "/in", "/in/it"};
+    for (int i = 0; i < 3; i++) {
+        chordal_transaction *one, *other;
+        chordal_value *held;
+        open_warm();
+        set_json(&h, object, NOTES_LIST, "", "{\"text\":\"0123456789a\",\"in\":{\"it\":\"0123456789a\"}}");
+        const char *place = i ? "/in/it" : "/text";
+        append_text(&h, object, NOTES_LIST, place, "b");
+        append_text(&h, object, NOTES_LIST, place, "c");
+        test_poll(&h);
+        CHECK_INT(chordal_transaction_begin(h.host, 0, &one, NULL), 0);
+        CHECK_INT(chordal_transaction_append(one, object, NOTES_LIST, place, "d", 1, NULL), 0);
+        CHECK_INT(chordal_transaction_begin(h.host, 0, &other, NULL), 0);
+        CHECK_INT(chordal_transaction_value(other, object, NOTES_LIST, paths[i], &held, NULL), 0);
+        chordal_transaction_abort(other);
+        CHECK_INT(commit(one), 0);
+        CHECK_TEXT(text(), i ? "{\"text\":\"0123456789a\",\"in\":{\"it\":\"0123456789abcd\"}}"
+                             : "{\"text\":\"0123456789abcd\",\"in\":{\"it\":\"0123456789a\"}}");
+        CHECK_TEXT(json_of(held), i == 1 ? "{\"it\":\"0123456789abc\"}" : "\"0123456789abc\"");
+        test_poll(&h);
+        close_all();
+    }
+}
+
+#define SETS_IN(words) "{\"a\":1,\"list\":[" words "]}"
+static void check_set(const char *path, const char *json, const char *before, const char *after) {
+    chordal_transaction *transaction;
+    CHECK_TEXT(text(), before);
+    CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
+    CHECK_INT(chordal_transaction_set_json(transaction, object, NOTES_LIST, path, json, NULL), 0);
+    CHECK_TEXT(text(), before);
+    chordal_transaction_abort(transaction);
+    CHECK_TEXT(text(), before);
+    set_json(&h, object, NOTES_LIST, path, json);
+    CHECK_TEXT(text(), after);
+    test_poll(&h);
+}
+
+TEST(what_is_set) {
+    open_warm();
+    set_json(&h, object, NOTES_LIST, "", SETS_IN("0,{\"b\":[2]}"));
+    check_set("/list/0", "\"x\"", SETS_IN("0,{\"b\":[2]}"), SETS_IN("\"x\",{\"b\":[2]}"));
+    check_set("/list/1/b/0", "7", SETS_IN("\"x\",{\"b\":[2]}"), SETS_IN("\"x\",{\"b\":[7]}"));
+    check_set("/list/1/b/0", "{\"c\":[]}", SETS_IN("\"x\",{\"b\":[7]}"), SETS_IN("\"x\",{\"b\":[{\"c\":[]}]}"));
+    check_set("/list/1/b", "null", SETS_IN("\"x\",{\"b\":[{\"c\":[]}]}"), SETS_IN("\"x\",{\"b\":null}"));
+    check_set("/list/1/n", "3", SETS_IN("\"x\",{\"b\":null}"), SETS_IN("\"x\",{\"b\":null,\"n\":3}"));
+    check_set("/list/2", "4", SETS_IN("\"x\",{\"b\":null,\"n\":3}"), SETS_IN("\"x\",{\"b\":null,\"n\":3},4"));
+    uint64_t batches = test_counters(&h).batches;
+    check_set("/list/2", "4", SETS_IN("\"x\",{\"b\":null,\"n\":3},4"), SETS_IN("\"x\",{\"b\":null,\"n\":3},4"));
+    CHECK_INT(test_counters(&h).batches, batches); /* nothing changed */
+    close_all();
+}
+
 /* Halves of a character, and beyond what one block holds. */
 TEST(odd_texts) {
     static char expected[8192], words[600];
@@ -198,4 +253,4 @@ TESTS({"it_copies_nothing", it_copies_nothing}, {"an_abort_leaves_no_trace", an_
       {"more_than_one_op", more_than_one_op}, {"of_two_one_wins", of_two_one_wins},
       {"a_commit_that_fails_leaves_no_trace", a_commit_that_fails_leaves_no_trace},
       {"one_value_at_two_places", one_value_at_two_places}, {"while_a_batch_settles", while_a_batch_settles},
-      {"odd_texts", odd_texts})
+      {"held_on_the_way", held_on_the_way}, {"what_is_set", what_is_set}, {"odd_texts", odd_texts})
