@@ -107,15 +107,29 @@ chordal__node **chordal__node_place(chordal__node *node, uint32_t owners, const 
     return slot;
 }
 
-static inline bool are_texts(const chordal__node *node, const chordal__node *more) {
-    return chordal__kind_of(node) == CHORDAL_KIND_STRING && chordal__kind_of(more) == CHORDAL_KIND_STRING;
+/* The text that more would be put behind: a string itself, or its last piece. */
+static inline chordal__node *last_text(chordal__node *node) {
+    if (chordal__kind_of(node) != CHORDAL_KIND_STRING || !chordal__is_tree(node)) return node;
+    chordal__node *root = chordal__group_of(node)->slots[0];
+    chordal__node **last = node->references > 1 ? NULL : chordal__tree_alone(root, chordal__tree_count(root) - 1);
+    return last ? *last : NULL;
 }
 
-bool chordal__node_extends(const chordal__node *node, const chordal__node *more) {
-    return are_texts(node, more) && chordal__text_fits(node, more);
+static inline bool are_texts(const chordal__node *node, const chordal__node *more) {
+    return node && chordal__kind_of(node) == CHORDAL_KIND_STRING && chordal__kind_of(more) == CHORDAL_KIND_STRING;
+}
+
+bool chordal__node_extends(chordal__node *node, const chordal__node *more) {
+    const chordal__node *text = last_text(node);
+    return are_texts(text, more) && chordal__text_fits(text, more);
 }
 
 bool chordal__node_extend(chordal__node *node, const chordal__node *more) {
-    return are_texts(node, more) && chordal__text_extend(node, more);
+    chordal__node *text = last_text(node);
+    if (!are_texts(text, more) || !chordal__text_extend(text, more)) return false;
+    if (text == node) return true;
+    chordal__totals_of(node)->length += chordal__text_of(more)->units;
+    chordal__totals_of(node)->other += chordal__text_of(more)->bytes;
+    return true;
 }
 #endif

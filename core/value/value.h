@@ -99,7 +99,7 @@ chordal__node **chordal__node_place(chordal__node *node, uint32_t owners, const 
                                     uint32_t count);
 /* Put `more`, a string, behind another, if this takes no memory and no copy; false: it is not so. */
 bool chordal__node_extend(chordal__node *node, const chordal__node *more);
-bool chordal__node_extends(const chordal__node *node, const chordal__node *more); /* whether it would */
+bool chordal__node_extends(chordal__node *node, const chordal__node *more); /* whether it would */
 
 /* ---- comparing ---- */
 bool chordal__node_equal(const chordal__node *a, const chordal__node *b); /* shared parts are not walked */

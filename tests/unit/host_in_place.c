@@ -228,6 +228,7 @@ TEST(what_is_set) {
 /* Halves of a character, and beyond what one block holds. */
 TEST(odd_texts) {
     static char expected[8192], words[600];
+    chordal_transaction *transaction;
     open_warm();
     append_text(&h, object, NOTES_LIST, "/text", "\xed\xa0\xbd");
     append_text(&h, object, NOTES_LIST, "/text", "\xed\xb8\x80");
@@ -236,7 +237,6 @@ TEST(odd_texts) {
     memcpy(expected, text(), len);
     memset(words, 'w', sizeof words);
     for (int i = 0; i < 10; i++) {
-        chordal_transaction *transaction;
         CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
         CHECK_INT(chordal_transaction_append(transaction, object, NOTES_LIST, "/text", words, sizeof words, NULL), 0);
         CHECK_INT(commit(transaction), 0);
@@ -245,6 +245,16 @@ TEST(odd_texts) {
         memcpy(expected + len, "\"}", 3);
         CHECK_TEXT(text(), expected);
     }
+    uint64_t before = test_counters(&h).allocations;
+    for (int i = 0; i < 100; i++) {
+        append_text(&h, object, NOTES_LIST, "/text", i % 3 ? "y" : "\xc3\xa4");
+        len += (size_t)sprintf(expected + len, i % 3 ? "y\"}" : "\xc3\xa4\"}") - 2;
+        CHECK_TEXT(text(), expected);
+    }
+    CHECK(test_counters(&h).allocations - before < 100 * 14); /* in copies of the way it is 16 */
+    CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
+    CHECK_INT(chordal_transaction_truncate(transaction, object, NOTES_LIST, "/text", 6000, NULL), 0); /* its length */
+    CHECK_INT(commit(transaction), 0);
     test_poll(&h);
     close_all();
 }
