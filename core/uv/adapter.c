@@ -1,6 +1,8 @@
 /* adapter.c: a host on a loop: the turn, the deadline, the wake. */
 #include "uv/uv.h"
 
+#include <signal.h>
+
 #define EVENTS_FIRST 65536
 #define ROUNDS 64 /* polls in one turn; then input gets its chance */
 
@@ -100,6 +102,12 @@ static void init_handle(chordal_uv *adapter, uv_handle_t *handle, bool keeps_ali
     chordal__uv_hold(adapter);
 }
 
+/* That a peer is gone is told by the write. libwebsockets does the same; a program's own handler stays. */
+static void ignore_broken_pipes(void) {
+    struct sigaction present;
+    if (sigaction(SIGPIPE, NULL, &present) == 0 && present.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+}
+
 int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event on_event, void *context,
                     CHORDAL_OWN chordal_uv **out, chordal_error *error) {
     chordal_uv *adapter = calloc(1, sizeof *adapter);
@@ -113,6 +121,7 @@ int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event
         free(adapter);
         return chordal__uv_fail(error, status, "adapter");
     }
+    ignore_broken_pipes();
     adapter->loop = loop, adapter->host = host, adapter->on_event = on_event, adapter->context = context;
     adapter->frame_limit = chordal_link_limit(host);
     uv_prepare_init(loop, &adapter->turn);

@@ -16,7 +16,8 @@ typedef struct chordal_uv chordal_uv;
  * handled by the adapter. Parts that a record names are the program's to give back (chordal_dispatcher_event does). */
 typedef void (*chordal_uv_event)(void *context, chordal_host *host, const chordal_record *event);
 
-/* Drive a host on a loop. The host is borrowed and must be closed after the adapter. */
+/* Drive a host on a loop. The host is borrowed and must be closed after the adapter. SIGPIPE is ignored from then on,
+ * unless the program has a handler for it. */
 CHORDAL_API int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event on_event, void *context,
                                 CHORDAL_OWN chordal_uv **out, chordal_error *error);
 
