@@ -348,10 +348,21 @@ void chordal__placement_link_up(chordal__link *link) {
     while ((question = next_awaited(link)) != NULL) settle(question, &(answer){.link = link});
 }
 
+/* Whose peer was there once and left: where the objects are now is asked again. */
+static void ask_again(chordal__question *question) {
+    chordal__list_remove(&question->awaited);
+    question->answered = false;
+    chordal__tell(question->links->runtime, &question->event);
+}
+
 void chordal__placement_link_closed(chordal__link *link) {
     chordal__question *question;
-    while ((question = next_awaited(link)) != NULL)
-        give_up(question, CHORDAL_E_NO_ROUTE, "the link to the object is closed");
+    while ((question = next_awaited(link)) != NULL) {
+        if (link->was_up)
+            ask_again(question);
+        else
+            give_up(question, CHORDAL_E_NO_ROUTE, "the link to the object is closed");
+    }
 }
 
 /* ---- the end ---- */

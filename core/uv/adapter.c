@@ -39,6 +39,8 @@ static void hand_out(chordal_uv *adapter, const chordal_record *record) {
     chordal_host *host = adapter->host;
     if (record->kind == CHORDAL_EVENT_LINK) chordal__uv_link_event(adapter, event);
     if (adapter->on_event) adapter->on_event(adapter->context, host, record);
+    /* Before the program is asked where the objects of a worker are that has gone. */
+    if (record->kind == CHORDAL_EVENT_LINK && adapter->host) chordal__uv_workers_turn(adapter);
 }
 
 /* One poll and its events; false: nothing is left, or the adapter was closed by an event. */

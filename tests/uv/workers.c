@@ -161,6 +161,17 @@ static bool is_gone(int64_t process) {
     return kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
+/* Whether a process ignores SIGTERM by now. */
+static bool is_deaf(void *context) {
+    char name[64], line[256];
+    uint64_t ignored = 0;
+    snprintf(name, sizeof name, "/proc/%d/status", (int)*(int64_t *)context);
+    FILE *file = fopen(name, "r");
+    while (file && fgets(line, sizeof line, file)) (void)sscanf(line, "SigIgn: %" SCNx64, &ignored);
+    if (file) fclose(file);
+    return ignored >> (SIGTERM - 1) & 1;
+}
+
 static const char *const lists[] = {"CHORDAL_TEST_WORKER=list", NULL};
 
 /* ---- cases ---- */
@@ -242,15 +253,14 @@ TEST(it_leaves_and_another_comes) {
     CHECK_INT(w.ended, 1);
     CHECK_INT(w.last_exit.status, 0);
     CHECK_INT(w.last_end.code, 0);
-    CHECK_INT(w.questions, 2);
+    CHECK(w.questions == 2 || w.questions == 3); /* once more when it is asked for before the process is gone */
     close_world();
 }
 
-static void never_ready(const char *const *environment, const char *types, int signal, int status, int code) {
+static void never_ready(const char *const *environment, chordal_time start_timeout, int signal, int status, int code) {
     open_world(environment);
-    w.options.types = types;
     w.options.restarts = 2;
-    w.options.start_timeout = 300;
+    w.options.start_timeout = start_timeout;
     peer_hold(&w.holder, "a");
     RUN_UNTIL(&w.loop, has_failed, &w.holder);
     w.resolves = false;
@@ -265,12 +275,12 @@ static void never_ready(const char *const *environment, const char *types, int s
 
 TEST(it_misses_its_start_deadline) {
     static const char *const silent[] = {"CHORDAL_TEST_WORKER=silent", NULL};
-    never_ready(silent, NULL, SIGTERM, 0, CHORDAL_E_TIMEOUT);
+    never_ready(silent, 300, SIGTERM, 0, CHORDAL_E_TIMEOUT);
 }
 
 TEST(it_crashes_at_once) {
     static const char *const crash[] = {"CHORDAL_TEST_WORKER=crash", NULL};
-    never_ready(crash, NULL, 0, 3, 0);
+    never_ready(crash, 0, 0, 3, 0); /* in time, however slowly it starts */
 }
 
 /* Linked, but without the type that was asked for. */
@@ -309,8 +319,8 @@ TEST(it_is_stubborn) {
     w.options.stop_timeout = w.options.kill_timeout = 100;
     start_worker();
     while (!w.started) uv_run(&w.loop, UV_RUN_ONCE);
-    usleep(200000); /* it has to learn to be deaf */
     int64_t process = chordal_uv_worker_process(w.worker);
+    RUN_UNTIL(&w.loop, is_deaf, &process);
     chordal_uv_worker_stop(w.worker);
     RUN_UNTIL(&w.loop, has_ended, NULL);
     CHECK_INT(w.last_exit.signal, SIGKILL);
@@ -356,8 +366,29 @@ TEST(it_is_stopped_early) {
     while (!w.exited) uv_run(&w.loop, UV_RUN_ONCE);
     chordal_uv_worker_stop(w.worker);
     RUN_UNTIL(&w.loop, has_ended, NULL);
-    CHECK_INT(w.started, 1);
+    CHECK(w.started > 0);
+    CHECK_INT(w.exited, w.started); /* on a slow machine the next had begun already */
     close_world();
+}
+
+static void on_pipe(int number) {
+    (void)number;
+}
+
+/* Who writes to a peer that went gets an error, not a signal; but a program's own handler stays. */
+TEST(a_broken_pipe_is_no_end) {
+    struct sigaction now;
+    signal(SIGPIPE, SIG_DFL);
+    open_world(lists);
+    CHECK_INT(sigaction(SIGPIPE, NULL, &now), 0);
+    CHECK(now.sa_handler == SIG_IGN);
+    close_world();
+    signal(SIGPIPE, on_pipe);
+    open_world(lists);
+    CHECK_INT(sigaction(SIGPIPE, NULL, &now), 0);
+    CHECK(now.sa_handler == on_pipe);
+    close_world();
+    signal(SIGPIPE, SIG_IGN);
 }
 
 TEST(options_are_checked) {
@@ -392,4 +423,5 @@ TESTS({"it serves and stops", it_serves_and_stops}, {"it is killed under its hol
       {"it misses its start deadline", it_misses_its_start_deadline}, {"it crashes at once", it_crashes_at_once},
       {"it offers too little", it_offers_too_little}, {"there is no such program", there_is_no_such_program},
       {"it is stubborn", it_is_stubborn}, {"the adapter is closed", the_adapter_is_closed},
-      {"it is stopped early", it_is_stopped_early}, {"options are checked", options_are_checked})
+      {"it is stopped early", it_is_stopped_early}, {"a broken pipe is no end", a_broken_pipe_is_no_end},
+      {"options are checked", options_are_checked})
