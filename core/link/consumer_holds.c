@@ -1,6 +1,9 @@
 /* consumer_holds.c: what a session asks its provider for: holds, and their way back. */
 #include "link/link.h"
 
+/* More than this is asked for when it is known what the hosts on the way take. */
+#define EARLY 512
+
 static chordal__remote *remote_of(const chordal__reference *reference) {
     return reference->hold;
 }
@@ -58,6 +61,7 @@ static void ask_for(chordal__remote *remote) {
     chordal__reference *reference = remote->reference;
     if (reference->state == CHORDAL_REFERENCE_RETIRED || reference->state == CHORDAL_REFERENCE_REVOKED)
         return; /* for good */
+    if (consumer->route.len && !consumer->opened && reference->params->len + reference->type.len > EARLY) return;
     int code = chordal__consumer_type(consumer, &reference->type, &remote->type);
     if (code == 0) code = take_number(consumer, remote);
     if (code == 0) code = send_hold(remote);

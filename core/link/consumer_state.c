@@ -121,7 +121,7 @@ static int bind(chordal__remote *remote, chordal__members *members, const chorda
     int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
     if (code < 0) return code;
     remote->bound = true;
-    if (remote->consumer->route.len) remote->consumer->link->route_attempts = 0;
+    if (remote->consumer->route.len) remote->consumer->link->routed_at = reference->runtime->now;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
 }
@@ -172,6 +172,7 @@ static int stage(chordal__consumer *consumer, chordal__remote *remote, const cho
     consumer->staged = staged;
     chordal__staged *place = &consumer->staged[consumer->staged_len];
     place->remote = remote;
+    place->old = NULL;
     chordal__ops_init(&place->ops, runtime->memory);
     runtime->counters.parts_parsed++;
     code = chordal__ops_read(&place->ops, consumer->encoding, part->data, part->len, &remote->dictionary, cut,
@@ -202,37 +203,54 @@ static int apply_op(chordal__reference *reference, const chordal__op *op, chorda
     return 0;
 }
 
-/* A single op changes all or nothing by itself; for more, the old values are kept until all went well. */
-static int apply_ops(chordal__reference *reference, const chordal__ops *ops, chordal_error *error) {
-    chordal__memory *memory = reference->runtime->memory;
+/* The values are kept as they were when they may have to come back. */
+static int keep_old(chordal__staged *staged) {
+    chordal__reference *reference = staged->remote->reference;
     uint32_t count = reference->members->count;
-    size_t size = ops->count > 1 ? count * sizeof(chordal__member_value) : 0;
-    chordal__member_value *old = chordal__allocate_zero(memory, size);
-    if (size && !old) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a change");
-    for (uint32_t i = 0; old && i < count; i++) {
-        if (reference->values[i]) old[i].value = chordal__node_ref(reference->values[i]);
-        if (reference->errors[i]) old[i].error = chordal__node_ref(reference->errors[i]);
+    staged->old = chordal__allocate_zero(reference->runtime->memory, count * sizeof *staged->old);
+    if (!staged->old) return CHORDAL_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        if (reference->values[i]) staged->old[i].value = chordal__node_ref(reference->values[i]);
+        if (reference->errors[i]) staged->old[i].error = chordal__node_ref(reference->errors[i]);
     }
+    return 0;
+}
+
+static void drop_old(chordal__staged *staged, bool back) {
+    chordal__reference *reference = staged->remote->reference;
+    if (!staged->old) return;
+    uint32_t count = reference->members->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (back) swap(reference, i, &staged->old[i]);
+        chordal__node_unref(reference->runtime->memory, staged->old[i].value);
+        chordal__node_unref(reference->runtime->memory, staged->old[i].error);
+    }
+    chordal__release(reference->runtime->memory, staged->old, count * sizeof *staged->old);
+    staged->old = NULL;
+}
+
+/* A single op changes all or nothing by itself: nothing is kept for the last one. */
+static int apply_ops(chordal__staged *staged, bool last, chordal_error *error) {
+    chordal__reference *reference = staged->remote->reference;
+    const chordal__ops *ops = &staged->ops;
+    if (!reference || reference->kept || !ops->count) return 0;
+    if (!(last && ops->count == 1) && keep_old(staged) < 0)
+        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a change");
     int code = 0;
     for (size_t i = 0; i < ops->count && code == 0; i++) code = apply_op(reference, &ops->items[i], error);
-    for (uint32_t i = 0; old && i < count; i++) {
-        if (code < 0) swap(reference, i, &old[i]);
-        chordal__node_unref(memory, old[i].value);
-        chordal__node_unref(memory, old[i].error);
-    }
-    chordal__release(memory, old, size);
     return code;
 }
 
+/* All of a cut, or nothing. */
 static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
+    chordal__staged *staged = consumer->staged;
+    size_t len = consumer->staged_len, done = 0;
     int code = 0;
-    for (size_t i = 0; i < consumer->staged_len && code == 0; i++) {
-        chordal__staged *staged = &consumer->staged[i];
-        chordal__reference *reference = staged->remote->reference;
-        if (!reference) continue;
-        if (!reference->kept) code = apply_ops(reference, &staged->ops, error);
-        if (code == 0) chordal__reference_changed(reference, consumer->cut, &staged->ops);
-    }
+    for (; done < len && code == 0; done++) code = apply_ops(&staged[done], done + 1 == len, error);
+    while (done) drop_old(&staged[--done], code < 0);
+    for (; done < len && code == 0; done++)
+        if (staged[done].remote->reference)
+            chordal__reference_changed(staged[done].remote->reference, consumer->cut, &staged[done].ops);
     chordal__consumer_drop_staged(consumer);
     return code;
 }

@@ -53,7 +53,6 @@ static int receive_welcome(chordal__link *link, const chordal__message *message,
     if (message->numbers[0] < 1 || message->numbers[0] > CHORDAL_PROTOCOL)
         return chordal__fail(error, CHORDAL_E_VERSION, 0, "the peer chose a version that was not offered");
     meet(link, message, 1);
-    link->attempts = 0;
     chordal__link_ready(link);
     return 0;
 }

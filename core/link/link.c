@@ -1,6 +1,8 @@
 /* link.c: a link from its opening to its end, over all its transports. */
 #include "link/link.h"
 
+#define WORKED 8 /* times the next wait, which a link was up when it counts as good */
+
 bool chordal__link_deflates(const chordal__link *link) {
     uint8_t deflate = link->runtime->settings.deflate;
     return deflate == CHORDAL_DEFLATE_ALWAYS || (!deflate && link->flags & CHORDAL_LINK_DEFLATE);
@@ -16,7 +18,7 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
     link->state = flags & CHORDAL_LINK_CONNECT ? CHORDAL_LINK_DIAL : CHORDAL_LINK_WAIT;
     link->due.kind = CHORDAL__DUE_LINK;
     link->drained_by.kind = CHORDAL__DUE_DRAIN;
-    link->ended_mark = (chordal__origin){link, 0, CHORDAL__ROLE_ENDED};
+    link->ended_mark = (chordal__origin){.link = link, .role = CHORDAL__ROLE_ENDED};
     chordal__event_init(&link->event, CHORDAL__TELL_LINK);
     chordal__event_init(&link->output, CHORDAL__TELL_OUTPUT);
     chordal__event_init(&link->admission, CHORDAL__TELL_ADMISSION);
@@ -94,6 +96,7 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) 
 void chordal__link_ready(chordal__link *link) {
     link->runtime->counters.reconnects += link->was_up;
     link->was_up = true;
+    link->up_at = link->runtime->now;
     set_state(link, CHORDAL_LINK_UP, 0, NULL);
     set_due(link, link->runtime->settings.ping_interval);
     if (link->flags & CHORDAL_LINK_OFFER) chordal__offer_types(link);
@@ -146,6 +149,12 @@ chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attemp
     return span < settings->backoff_limit ? span : settings->backoff_limit;
 }
 
+void chordal__link_worked(const chordal__link *link, chordal_time *since, uint32_t *attempts) {
+    chordal_time span = link->runtime->now - *since, wait = chordal__backoff(&link->runtime->settings, *attempts);
+    if (*since && span / WORKED >= wait) *attempts = 0;
+    *since = 0;
+}
+
 /* For good: what it carried fails. */
 static void close_for_good(chordal__link *link, int code, const char *detail) {
     chordal__heap_remove(&link->runtime->deadlines, &link->due);
@@ -180,6 +189,7 @@ static void transport_ended(chordal__link *link, int code, const char *detail, b
         close_for_good(link, code, detail);
         return;
     }
+    chordal__link_worked(link, &link->up_at, &link->attempts);
     set_state(link, CHORDAL_LINK_WAIT, code, detail);
     set_due(link, backoff(link));
     link->attempts++;
@@ -208,7 +218,7 @@ static bool is_final(int code) {
 
 static void say_bye(chordal__link *link, int code, const char *detail) {
     const char *name = chordal_error_name(code);
-    chordal__origin none = {link, 0, 0};
+    chordal__origin none = {.link = link};
     mend(link);
     if (detail) chordal__send_text(&none, CHORDAL__BYE, 0, name, strlen(name), detail, strlen(detail));
     link->bye_sent = true;
@@ -248,7 +258,7 @@ void chordal__link_retry(chordal__link *link) {
 
 static void ping_or_give_up(chordal__link *link) {
     const chordal__settings *settings = &link->runtime->settings;
-    chordal__origin none = {link, 0, 0};
+    chordal__origin none = {.link = link};
     chordal_time silent = link->runtime->now - link->heard_at;
     if (link->pinged) {
         chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("the peer is silent"));

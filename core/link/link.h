@@ -14,6 +14,7 @@ typedef struct chordal__asking chordal__asking;
 typedef struct chordal__revoked chordal__revoked;
 
 #define CHORDAL__ORIGINS_LIMIT 65536
+#define CHORDAL__LEAST_LIMIT 4096 /* of messages on a session's way; less than this counts as this */
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
 #define CHORDAL__OFFERS_LIMIT 4096       /* types that one peer offers */
@@ -78,6 +79,7 @@ enum { CHORDAL__ROLE_PROVIDER = 1, CHORDAL__ROLE_CONSUMER, CHORDAL__ROLE_FORWARD
 typedef struct chordal__origin {
     chordal__link *link;
     uint64_t number;
+    uint64_t limit; /* of messages sent in it, over all links of its way; 0: that of the link alone */
     uint8_t role;
 } chordal__origin;
 int chordal__origin_enter(chordal__link *link, chordal__origin *origin,
@@ -87,6 +89,9 @@ void chordal__origin_leave(chordal__origin *origin,
 chordal__origin *chordal__origin_get(chordal__link *link, uint64_t number); /* NULL: none; role ENDED: a mark */
 uint64_t chordal__origin_free_number(const chordal__link *link);
 void chordal__origin_confirmed(chordal__link *link, uint64_t number); /* the peer confirmed the end */
+void chordal__origin_limit(chordal__origin *origin, uint64_t limit);  /* what the other end told */
+/* The lesser of what a message says and what a link takes, for the hosts that are next. */
+uint64_t chordal__origin_lesser(uint64_t limit, const chordal__link *link);
 
 /* ---- link.c ---- */
 struct chordal__link {
@@ -109,7 +114,8 @@ struct chordal__link {
     chordal__event event, output;
     chordal__reason reason;
     chordal__deadline due, drained_by;
-    uint32_t attempts, route_attempts; /* since the transport or a route last worked */
+    uint32_t attempts, route_attempts; /* since the transport or a route last worked for long enough */
+    chordal_time up_at, routed_at;     /* when it came up, and when a route last worked; 0: it does not */
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer, was_up;
     uint64_t version; /* of the protocol, once the peer said hello */
@@ -130,6 +136,9 @@ struct chordal__link {
 /* Whether this side says that it takes deflated parts. */
 bool chordal__link_deflates(const chordal__link *link);
 chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts); /* doubled each time */
+/* A way that worked, since 0 (not) or a time, counts as good when that was for several times as long as the next wait:
+ * what ends soon each time is tried ever more seldom. */
+void chordal__link_worked(const chordal__link *link, chordal_time *since, uint32_t *attempts);
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
 void chordal__link_free(chordal__link *link);
 int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
@@ -160,8 +169,9 @@ void chordal__send(chordal__link *link, const chordal__message *message, size_t 
 int chordal__try_send(chordal__link *link, const chordal__message *message, size_t *out_bytes);
 void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number);
 void chordal__send_ended(chordal__origin *origin, int code, const char *reason, size_t reason_len); /* code 0: "" */
-void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
-                        const char *text, size_t text_len);
+/* The size of its frames. A text that is too large is left out, and a name of the program's gives way to `size`. */
+size_t chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
+                          const char *text, size_t text_len);
 chordal__frame *chordal__link_first_frame(const chordal__link *link); /* NULL: none */
 /* Take the first frame out of the queue; the caller gives it back. */
 CHORDAL_OWN chordal__frame *chordal__link_pop_frame(chordal__link *link);
@@ -317,7 +327,6 @@ struct chordal__hold {
     uint64_t seen;           /* the last commit sent */
     uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
     bool bound, aside;
-    bool too_large;         /* a change was larger than the peer takes: it fails when the cut is complete */
     bool calls_allowed;     /* the guard said so for all */
     uint8_t dead;           /* the message that said so: FAILED, RETIRED, REVOKED or MOVED; else 0 */
     chordal__reason reason; /* FAILED, REVOKED; MOVED: the route as its name, the encodings as its code */
@@ -411,6 +420,7 @@ typedef struct chordal__remote {
 typedef struct chordal__staged {
     chordal__remote *remote;
     chordal__ops ops;
+    chordal__member_value *old; /* the values before it, while the cut is applied; NULL: none are kept */
 } chordal__staged;
 /* A type that the session asked for. */
 typedef struct chordal__known_type {
@@ -520,7 +530,8 @@ typedef struct chordal__forward {
 } chordal__forward;
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
 void chordal__routes_drop(chordal__link *link); /* the link is down */
-/* Where a type is reached, by the newest offer, but not back over the link that asks; NULL: nowhere. */
+/* Where a type is reached, by the newest offer, but not back to the host that asks, over whatever link; NULL: nowhere.
+ */
 chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len,
                                       const chordal__link *asking);
 void chordal__route_name(const chordal__link *link, char out[33]);
@@ -553,6 +564,7 @@ typedef struct chordal__question {
     chordal__body *params, *key;
     chordal__list waiting; /* chordal__asking */
     bool answered;
+    bool again; /* it was answered with a link that had closed, and is asked once more */
 } chordal__question;
 int chordal__question_resolve(chordal__question *question, chordal__link *link, chordal_error *error);
 int chordal__question_fail(chordal__question *question, const char *name, size_t name_len, const char *detail,

@@ -14,6 +14,7 @@ int chordal__origin_enter(chordal__link *link, chordal__origin *origin, uint64_t
     link->origins[number] = origin;
     origin->link = link;
     origin->number = number;
+    origin->limit = 0;
     return 0;
 }
 
@@ -36,4 +37,15 @@ uint64_t chordal__origin_free_number(const chordal__link *link) {
     uint64_t number = link->flags & CHORDAL_LINK_CONNECT ? 1 : 2;
     while (number < link->origins_capacity && link->origins[number]) number += 2;
     return number;
+}
+
+/* ---- limits on its way ---- */
+
+void chordal__origin_limit(chordal__origin *origin, uint64_t limit) {
+    origin->limit = limit && limit < CHORDAL__LEAST_LIMIT ? CHORDAL__LEAST_LIMIT : limit;
+}
+
+uint64_t chordal__origin_lesser(uint64_t limit, const chordal__link *link) {
+    uint64_t own = link->codec.send_limit;
+    return limit && limit < own ? limit : own;
 }

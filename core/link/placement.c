@@ -296,6 +296,11 @@ static int check_open(const chordal__question *question, chordal_error *error) {
 int chordal__question_resolve(chordal__question *question, chordal__link *link, chordal_error *error) {
     int code = check_open(question, error);
     if (code < 0) return code;
+    if (link->state == CHORDAL_LINK_CLOSED && link->was_up && !question->again) { /* which the program is to hear yet */
+        question->again = true;
+        chordal__tell(question->links->runtime, &question->event);
+        return 0;
+    }
     if (link->state == CHORDAL_LINK_CLOSED) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the link is closed");
     if (!(link->flags & CHORDAL_LINK_ROUTE_OFFERS))
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "the link was not opened with ROUTE_OFFERS");

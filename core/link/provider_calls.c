@@ -109,16 +109,11 @@ static void send_reason(chordal__provider *provider, chordal__invocation *invoca
     static const char prefix[] = "method:";
     const chordal__reason *reason = &invocation->reason;
     chordal__buffer *scratch = &provider->runtime->scratch;
-    chordal__message message = {.kind = CHORDAL__ERROR, .origin = provider->origin.number};
     chordal__buffer_clear(scratch);
     if (reason->code == CHORDAL_E_METHOD) chordal__buffer_put(scratch, prefix, sizeof prefix - 1);
     chordal__buffer_put(scratch, reason->name.data, reason->name.len);
-    message.numbers[0] = invocation->slot;
-    message.texts[0].data = scratch->data;
-    message.texts[0].len = scratch->len;
-    message.texts[1].data = (const uint8_t *)reason->detail.data;
-    message.texts[1].len = reason->detail.len;
-    chordal__send(provider->origin.link, &message, out_bytes);
+    *out_bytes = chordal__send_text(&provider->origin, CHORDAL__ERROR, invocation->slot, (const char *)scratch->data,
+                                    scratch->len, reason->detail.data, reason->detail.len);
 }
 
 void chordal__provider_send_outcome(chordal__provider *provider, chordal__invocation *invocation) {

@@ -8,9 +8,6 @@ static const char OBJECT_TOO_LARGE[] = CHORDAL__WORDS("the object is larger than
 
 #define STATE_HOLDS 64 /* (hold, change) pairs in one message; more go on with MORE */
 
-/* What a change or the message around it may need beside its bytes, in either codec. */
-#define BESIDE 64
-
 static void give_up(chordal__provider *provider) {
     chordal__link_break(provider->origin.link, CHORDAL_E_NOMEM);
 }
@@ -28,40 +25,59 @@ static int send_to_cut(chordal__provider *provider, chordal__message *message, i
     return code;
 }
 
-/* It fails at once, or when the cut is complete that has begun. */
+/* The change that a hold missed; SIZE: it alone is more than its reader takes. */
+static int change_of(const chordal__hold *hold, uint64_t limit, chordal__encoded **out) {
+    int code = chordal__stream_change(hold->stream, hold->provider->encoding, hold->seen, out);
+    return code == 0 && (*out)->body->len + 3 * CHORDAL__BESIDE > limit ? CHORDAL_E_SIZE : code;
+}
+
 static void fail_too_large(chordal__hold *hold) {
     chordal__hold_seen(hold);
-    if (!hold->provider->more_bytes) {
-        hold->bound = false;
-        chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
-        return;
+    hold->bound = false;
+    chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
+}
+
+/* What is too large of the rest of a cut fails before it begins, so that no reader sees the others alone. NOMEM. */
+static int sift_rest(chordal__provider *provider, uint64_t limit) {
+    chordal__list *node = provider->dirty.next;
+    while (node != &provider->dirty) {
+        chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, dirty);
+        chordal__encoded *change;
+        int code = change_of(hold, limit, &change);
+        node = node->next;
+        if (code == CHORDAL_E_SIZE)
+            fail_too_large(hold);
+        else if (code < 0)
+            return code;
     }
-    hold->too_large = true;
-    hold->dead = CHORDAL__FAILED;
-    chordal__list_append(&hold->provider->waiting, &hold->waiting);
+    return 0;
 }
 
 /* As many changes as one message takes; NOMEM. */
 static int gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds, size_t *out_count) {
-    uint64_t size = BESIDE, limit = provider->origin.link->codec.send_limit;
+    const chordal__origin *origin = &provider->origin;
+    uint64_t size = 2 * CHORDAL__BESIDE, limit = chordal__origin_lesser(origin->limit, origin->link);
+    bool begins = !provider->more_bytes;
     size_t count = 0;
-    while (!chordal__list_empty(&provider->dirty) && count < STATE_HOLDS) {
+    int code = 0;
+    while (code == 0 && !chordal__list_empty(&provider->dirty) && count < STATE_HOLDS) {
         chordal__hold *hold = CHORDAL__ENTRY(provider->dirty.next, chordal__hold, dirty);
         chordal__encoded *change;
-        int code = chordal__stream_change(hold->stream, provider->encoding, hold->seen, &change);
-        if (code == CHORDAL_E_SIZE || (code == 0 && change->body->len + 2 * BESIDE > limit)) {
+        code = change_of(hold, limit, &change);
+        if (code == CHORDAL_E_SIZE && begins) {
             fail_too_large(hold);
+            code = 0;
             continue;
         }
-        if (code < 0) return code;
-        size += change->body->len + BESIDE;
+        if (code < 0) break;
+        size += change->body->len + CHORDAL__BESIDE;
         if (count && size > limit) break;
         parts[count] = chordal__encoded_part(hold->stream, change, chordal__provider_deflates(provider));
         holds[count++] = hold;
         chordal__hold_seen(hold);
     }
     *out_count = count;
-    return 0;
+    return code == 0 && begins ? sift_rest(provider, limit) : code;
 }
 
 /* A message of what its holds missed; false when the link broke. */
@@ -146,16 +162,10 @@ static void send_bound(chordal__provider *provider, chordal__hold *hold) {
     hold->bound_at = provider->window.states_sent;
 }
 
-/* A hold that waits for its bound, or to be told that it fails. */
 static void serve_waiting(chordal__provider *provider) {
     chordal__hold *hold = CHORDAL__ENTRY(provider->waiting.next, chordal__hold, waiting);
     chordal__list_remove(&hold->waiting);
-    if (!hold->too_large) {
-        send_bound(provider, hold);
-        return;
-    }
-    hold->too_large = hold->bound = false;
-    chordal__hold_fail(hold, CHORDAL_E_SIZE, CHANGE_TOO_LARGE);
+    send_bound(provider, hold);
 }
 
 static void serve_one(chordal__provider *provider) {

@@ -47,7 +47,7 @@ static int receive_bye(chordal__link *link, const chordal__message *message) {
 }
 
 static int receive_of_link(chordal__link *link, const chordal__message *message, chordal_error *error) {
-    chordal__origin none = {link, 0, 0};
+    chordal__origin none = {.link = link};
     int code;
     switch (message->kind) {
     case CHORDAL__PING:

@@ -102,7 +102,7 @@ chordal__link *chordal__route_of_type(chordal__links *links, const void *type, s
     if (!offered) return NULL;
     for (const chordal__list *node = offered->routes.next; node != &offered->routes; node = node->next) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__route, node)->link;
-        if (link != asking) return link;
+        if (memcmp(link->peer_host, asking->peer_host, sizeof link->peer_host) != 0) return link;
     }
     return NULL;
 }
@@ -185,7 +185,7 @@ static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *
 
 int chordal__refuse_session(chordal__link *link, uint64_t number, int refusal, const chordal__body *reason,
                             chordal_error *error) {
-    chordal__origin gone = {link, 0, 0};
+    chordal__origin gone = {.link = link};
     int code = chordal__origin_enter(link, &gone, number);
     if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__send_ended(&gone, refusal, reason ? (const char *)reason->data : NULL, reason ? reason->len : 0);
@@ -240,10 +240,14 @@ int chordal__forward_open(chordal__link *link, chordal__message *message, chorda
     far->other = near;
     far->to_provider = true;
     message->numbers[0] = far->origin.number;
+    message->numbers[6] = chordal__origin_lesser(message->numbers[6], link);
     return CHORDAL__AUTHORITY ? pass_origin(near, message, authority, error) : pass_on(far, message, error);
 }
 
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error) {
+    uint64_t *limit = &message->numbers[message->kind == CHORDAL__BACK];
+    if (forward->to_provider && (message->kind == CHORDAL__OPENED || message->kind == CHORDAL__BACK))
+        *limit = chordal__origin_lesser(*limit, forward->origin.link);
     return pass_on(forward->other, message, error);
 }
 

@@ -29,6 +29,8 @@ int chordal__try_send(chordal__link *link, const chordal__message *message, size
     *out_bytes = 0;
     if (!link->transport || link->failing || link->bye_sent) return 0;
     chordal__list *before = is_sign_of_life(message->kind) ? front(link) : &link->queue, *last = before->previous;
+    const chordal__origin *origin = chordal__origin_get(link, message->origin);
+    link->codec.way_limit = origin ? origin->limit : 0;
     int code = chordal__codec_encode(&link->codec, message, before);
     if (code < 0) return code;
     for (const chordal__list *node = last->next; node != before; node = node->next) {
@@ -57,22 +59,29 @@ void chordal__send_simple(chordal__origin *origin, uint8_t kind, uint64_t number
 
 void chordal__send_ended(chordal__origin *origin, int code, const char *reason, size_t reason_len) {
     const char *name = code ? chordal_error_name(code) : "";
-    chordal__message message = {.kind = CHORDAL__ENDED, .origin = origin->number};
-    message.texts[0].data = (const uint8_t *)name;
-    message.texts[0].len = strlen(name);
-    message.texts[1].data = (const uint8_t *)reason;
-    message.texts[1].len = reason_len;
-    chordal__send(origin->link, &message, NULL);
+    chordal__send_text(origin, CHORDAL__ENDED, 0, name, strlen(name), reason, reason_len);
 }
 
-void chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
-                        const char *text, size_t text_len) {
+size_t chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
+                          const char *text, size_t text_len) {
+    static const char size[] = "size";
+    size_t bytes;
     chordal__message message = {.kind = kind, .origin = origin->number, .numbers = {number}};
     message.texts[0].data = (const uint8_t *)code;
     message.texts[0].len = code_len;
     message.texts[1].data = (const uint8_t *)text;
     message.texts[1].len = text_len;
-    chordal__send(origin->link, &message, NULL);
+    int sent = chordal__try_send(origin->link, &message, &bytes);
+    if (sent == CHORDAL_E_SIZE) {
+        message.texts[1].len = 0;
+        if (code_len > CHORDAL__BESIDE) {
+            message.texts[0].data = (const uint8_t *)size;
+            message.texts[0].len = sizeof size - 1;
+        }
+        sent = chordal__try_send(origin->link, &message, &bytes);
+    }
+    if (sent < 0) chordal__link_break(origin->link, sent);
+    return bytes;
 }
 
 /* ---- out ---- */
@@ -120,6 +129,8 @@ void chordal__link_drop_queue(chordal__link *link) {
 
 void chordal__link_drop_waiting(chordal__link *link) {
     chordal__list *kept = link->shown ? link->queue.next : &link->queue;
+    /* The rest of a message that has begun stays: nothing else may come where its frames belong. */
+    while (kept->next != &link->queue && CHORDAL__ENTRY(kept->next, chordal__frame, node)->follows) kept = kept->next;
     while (kept->next != &link->queue) {
         chordal__frame *frame = CHORDAL__ENTRY(kept->next, chordal__frame, node);
         take_out(link, frame);

@@ -123,6 +123,13 @@ static int check_message(const chordal__message *message, uint64_t *out_bytes) {
     return code;
 }
 
+/* Whether all links on the way of its session take it, whatever their envelopes. */
+static bool fits_way(const chordal__codec *codec, const chordal__message *message, uint64_t bytes) {
+    uint64_t texts = message->texts[0].len + message->texts[1].len;
+    if (!codec->way_limit || !(bytes + texts)) return true;
+    return bytes + texts * CHORDAL__ESCAPED + (message->list_len + 2) * CHORDAL__BESIDE <= codec->way_limit;
+}
+
 static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_kind, bool follows,
                         chordal__list *queue) {
     if (codec->scratch.failed) return codec->scratch.failed;
@@ -169,7 +176,7 @@ static int encode(chordal__codec *codec, const chordal__message *message, chorda
     const chordal__list *last = before->previous;
     int code = check_message(message, &bytes);
     if (code != 0) return code;
-    if (bytes > codec->send_limit) return CHORDAL_E_SIZE;
+    if (bytes > codec->send_limit || !fits_way(codec, message, bytes)) return CHORDAL_E_SIZE;
     bool text = codec->codec == CHORDAL_CODEC_TEXT;
     code = text ? chordal__text_write(codec, message) : chordal__binary_write(codec, message);
     if (code != 0) return code;

@@ -10,12 +10,11 @@
 /* Field types: N number (varint), I 16-byte id, T text, P part, Q parts until the message's end, S (hold, part) pairs
  * until its end. MESSAGE(NAME, number, "word", "fields") */
 #define CHORDAL__MESSAGES(MESSAGE)                                                                                     \
-    MESSAGE(HELLO, 1, "hello", "NNIINP")    /* oldest, newest version; host, run; message limit; info */               \
-    MESSAGE(WELCOME, 2, "welcome", "NIINP") /* version; host, run; message limit; info */                              \
-    MESSAGE(                                                                                                           \
-        ORIGIN, 3, "origin",                                                                                           \
-        "NINNTINNNP") /* id; session; encoding; options; route; to resume: run, cut, states, outcomes; authority */    \
-    MESSAGE(OPENED, 4, "opened", "I") /* run */                                                                        \
+    MESSAGE(HELLO, 1, "hello", "NNIINP")        /* oldest, newest version; host, run; message limit; info */           \
+    MESSAGE(WELCOME, 2, "welcome", "NIINP")     /* version; host, run; message limit; info */                          \
+    MESSAGE(ORIGIN, 3, "origin", "NINNTINNNNP") /* id; session; encoding; options; route; to resume: run, cut, states, \
+                                                   outcomes; limit; authority */                                       \
+    MESSAGE(OPENED, 4, "opened", "IN")          /* run; limit */                                                       \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
     MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
     MESSAGE(HOLD, 7, "hold", "NTNP")       /* hold; type; version; params */                                           \
@@ -37,7 +36,7 @@
     MESSAGE(PONG, 23, "pong", "N")                                                                                     \
     MESSAGE(BYE, 24, "bye", "TT")    /* code; reason */                                                                \
     MESSAGE(OFFER, 25, "offer", "T") /* type */                                                                        \
-    MESSAGE(BACK, 26, "back", "N")   /* requests received */
+    MESSAGE(BACK, 26, "back", "NN")  /* requests received; limit */
 
 #define CHORDAL__MESSAGE_ENUM(name, number, word, fields) CHORDAL__##name = number,
 enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
@@ -106,6 +105,10 @@ void chordal__frame_free(chordal__frame *frame); /* NULL allowed */
 
 /* Parts or (hold, part) pairs in one message. */
 #define CHORDAL__LIST_LIMIT 65536
+/* What a part, or all the rest of a message, takes in either envelope beside its bytes, at most. */
+#define CHORDAL__BESIDE 64
+/* Bytes of a text's byte in either envelope, at most. */
+#define CHORDAL__ESCAPED 6
 
 /* A part too long to be copied twice: it goes in at `at` of the scratch. */
 typedef struct chordal__insertion {
@@ -126,6 +129,7 @@ typedef struct chordal__codec {
     uint32_t depth_limit;
     uint64_t message_limit;           /* of what is decoded */
     uint64_t send_limit;              /* of what is encoded: the same, until the link sets what the peer told */
+    uint64_t way_limit;               /* of the session whose message is encoded, over all its links; 0: none */
     uint64_t current_out, current_in; /* the session of the last message each way that was of one; at first 0 */
     /* encoding */
     chordal__buffer scratch;
@@ -153,7 +157,7 @@ void chordal__codec_dispose(chordal__codec *codec);
 
 /* Encode a message into frames, put in order before a place in a queue, or before the queue: at its end. Parts with a
  * body are referenced when longer than CHORDAL__INLINE, else copied; parts without one are copied. Codes: NOMEM, SIZE
- * (over send_limit or LIST_LIMIT, also once it is inflated), MALFORMED (an unchecked part that is no JSON value, in a
+ * (over a limit, also once it is inflated), MALFORMED (an unchecked part that is no JSON value, in a
  * text codec), INVALID (does not fit the table): nothing was appended and the current origin stays. */
 #define CHORDAL__INLINE 256
 int chordal__codec_encode(chordal__codec *codec, const chordal__message *message, chordal__list *before);

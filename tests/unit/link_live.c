@@ -198,8 +198,33 @@ TEST(backoff_doubles_with_jitter_up_to_its_limit) {
     pair_up(&p);
     settle(&p);
     CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
-    chordal_time again = wait_after_loss(); /* what worked begins anew */
+    p.b.now += 8 * 1000; /* what worked for long begins anew */
+    chordal_time again = wait_after_loss();
     CHECK(again >= 50 && again < 100);
+    close_pair();
+}
+
+/* A link that comes up and breaks each time: a provider without memory for what it should send, say. */
+TEST(what_breaks_each_time_is_dialled_ever_more_seldom) {
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.ping_interval = CHORDAL_NEVER});
+    uint64_t before = test_counters(&p.b).reconnects;
+    chordal_time began = p.b.now;
+    (void)wait_after_loss();
+    while (p.b.now - began < 600000) {
+        p.b.now = chordal_host_deadline(p.b.host);
+        test_poll(&p.b);
+        CHECK_INT(link_state(&p.b), CHORDAL_LINK_DIAL);
+        CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
+        chordal_release(p.a.host, p.link_a);
+        CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
+        pair_up(&p);
+        settle(&p);
+        CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+        p.b.now += 5;
+        (void)wait_after_loss();
+    }
+    uint64_t times = test_counters(&p.b).reconnects - before;
+    CHECK(times >= 40 && times < 90); /* by the first wait alone: 3,000 */
     close_pair();
 }
 
@@ -311,6 +336,7 @@ TESTS({"a pong goes before what waits", a_pong_goes_before_what_waits},
       {"a half-open link while bulk waits", a_half_open_link_while_bulk_waits},
       {"any byte is a sign of life", any_byte_is_a_sign_of_life},
       {"backoff doubles with jitter up to its limit", backoff_doubles_with_jitter_up_to_its_limit},
+      {"what breaks each time is dialled ever more seldom", what_breaks_each_time_is_dialled_ever_more_seldom},
       {"a provider drains", a_provider_drains}, {"calls that wait were not run", calls_that_wait_were_not_run},
       {"a consumer drains", a_consumer_drains}, {"a drain that takes too long", a_drain_that_takes_too_long},
       {"a drain with nothing to wait for", a_drain_with_nothing_to_wait_for})
