@@ -205,7 +205,7 @@ static bool reads_over(const sim_reader *reader, int host, chordal_id link) {
 static void narrow(sim_world *w, int host, int target, span *session, const span *one) {
     if (one->low > session->low) session->low = one->low;
     if (one->high < session->high) session->high = one->high;
-    if (session->low > session->high && !w->limited) /* what is too large for the peer fails a little later */
+    if (session->low > session->high)
         sim_fail(w, "session: host %d sees host %d at cut %" PRIu64 " and before %" PRIu64 " at once", host, target,
                  session->low, session->high);
 }
@@ -268,9 +268,9 @@ static void check_state(sim_world *w, const sim_call *call) {
                  call->commit);
 }
 
-/* News of a loss far away may come late; a session also ends when a message is too large for a host on its way. */
+/* News of a loss far away may come late. */
 static bool may_be_unknown(const sim_world *w, const sim_call *call) {
-    return w->limited || (w->any_loss && w->last_loss + NEWS >= call->started);
+    return w->any_loss && w->last_loss + NEWS >= call->started;
 }
 
 /* Else an object failed in words of its own. */

@@ -143,7 +143,6 @@ void sim_refuse(sim_world *w, sim_conn *conn) {
 static bool may_refuse(const sim_world *w, int code, const char *words) {
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_STATE || code == CHORDAL_E_CLOSED) return true;
     bool starved = sim_plan_uses(w->plan, SIM_starve);
-    if (starved && strcmp(words, "a frame of the wrong kind") == 0) return true; /* bye came where bytes belong */
     if (starved && !SIM_LOST_IS_KNOWN && strcmp(words, "not allowed here: lost") == 0) return true;
     return sim_plan_uses(w->plan, SIM_hostile);
 }

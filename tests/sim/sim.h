@@ -32,7 +32,7 @@
 /* What the core can by now: the expectations that hang on it. */
 #define SIM_HOPS 4             /* links between a reader and its provider, at most */
 #define SIM_LOST_IS_KNOWN 0    /* a host in the middle without memory says `lost` only of origins that it passed on */
-#define SIM_OFFERS_FALL_BACK 0 /* when a route's link ends, one that offered the type before it takes its place */
+#define SIM_OFFERS_FALL_BACK 1 /* when a route's link ends, one that offered the type before it takes its place */
 
 /* ---- chance ---- */
 

@@ -64,17 +64,15 @@ static int edit_list(sim_world *w, int host, chordal_transaction *t, chordal_id 
     }
 }
 
-/* Where messages are small a text may still become too large for one, but for no record of its own host. */
-static int edit_text(const sim_world *w, chordal_transaction *t, chordal_id object, sim_random *random) {
+static int edit_text(chordal_transaction *t, chordal_id object, sim_random *random) {
     static char large[30000];
-    uint32_t length = length_of(t, object, "/text"), limit = w->limited ? 22000 : 60000;
-    if (length > limit || sim_draw(random, 3) == 0)
+    uint32_t length = length_of(t, object, "/text");
+    if (length > 60000 || sim_draw(random, 3) == 0)
         return chordal_transaction_truncate(t, object, SIM_A, "/text", sim_draw(random, length + 1), NULL);
     if (sim_draw(random, 12))
         return chordal_transaction_append(t, object, SIM_A, "/text", "tok\xf0\x9f\x98\x80", 7, NULL);
     memset(large, 'y', sizeof large);
-    return chordal_transaction_append(t, object, SIM_A, "/text", large,
-                                      5000 + sim_draw(random, w->limited ? 5000 : 25000), NULL);
+    return chordal_transaction_append(t, object, SIM_A, "/text", large, 5000 + sim_draw(random, 25000), NULL);
 }
 
 static int edit(sim_world *w, int host, chordal_transaction *t, chordal_id object, sim_random *random) {
@@ -96,7 +94,7 @@ static int edit(sim_world *w, int host, chordal_transaction *t, chordal_id objec
         chordal_value_unref(value);
         return code;
     case 4:
-        return edit_text(w, t, object, random);
+        return edit_text(t, object, random);
     default:
         return edit_list(w, host, t, object, random);
     }

@@ -138,7 +138,7 @@ void sim_host_close(sim_world *w, int index) {
 /* What came later draws from a stream of its own, so that kept plans keep their worlds. */
 static void extend(const sim_world *w, sim_spec *spec) {
     sim_random random = sim_stream(w->plan->seed, 9000, (uint64_t)w->specs_len);
-    uint32_t deflates = w->limited || sim_draw(&random, 3) ? 0 : CHORDAL_LINK_DEFLATE;
+    uint32_t deflates = sim_draw(&random, 3) ? 0 : CHORDAL_LINK_DEFLATE;
     spec->flags_from |= deflates | (sim_draw(&random, 2) ? CHORDAL_LINK_TRUSTED : 0);
     spec->flags_to |= deflates | (sim_draw(&random, 3) ? 0 : CHORDAL_LINK_AUTHENTICATE);
 }
