@@ -203,7 +203,6 @@ static bool returns_after(const chordal__consumer *consumer, int code) {
 void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message *message) {
     int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
     bool of_route = code == CHORDAL_E_LOST || code == CHORDAL_E_NO_ROUTE || code == CHORDAL_E_STALLED || !code;
-    chordal__link_worked(consumer->link, &consumer->link->routed_at, &consumer->link->route_attempts);
     chordal__send_ended(&consumer->origin, 0, NULL, 0);
     if (code == CHORDAL_E_REFUSED && consumer->away) { /* it was another authority's */
         close_session(consumer, false);

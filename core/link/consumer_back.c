@@ -32,7 +32,7 @@ int chordal__consumer_opened(chordal__consumer *consumer, const chordal__message
     bool away = consumer->away;
     (void)error;
     if (away) chordal__consumer_anew(consumer);
-    chordal__origin_limit(&consumer->origin, message->numbers[0]);
+    consumer->origin.limit = message->numbers[0];
     memcpy(consumer->run, message->ids[0], sizeof consumer->run);
     consumer->opened = consumer->known = true;
     chordal__consumer_ask_all(consumer);
@@ -74,8 +74,8 @@ int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *
     consumer->away = false;
     consumer->opened = true;
     consumer->requests = received;
-    chordal__origin_limit(&consumer->origin, message->numbers[1]);
-    consumer->link->routed_at = consumer->runtime->now;
+    consumer->origin.limit = message->numbers[1];
+    consumer->link->route_attempts = 0;
     for (size_t i = 0; i < consumer->numbers_capacity; i++)
         if (consumer->numbers[i]) settle_hold(consumer->numbers[i], received);
     chordal__consumer_repeat_calls(consumer, received);

@@ -61,7 +61,7 @@ static void ask_for(chordal__remote *remote) {
     chordal__reference *reference = remote->reference;
     if (reference->state == CHORDAL_REFERENCE_RETIRED || reference->state == CHORDAL_REFERENCE_REVOKED)
         return; /* for good */
-    if (consumer->route.len && !consumer->opened && reference->params->len + reference->type.len > EARLY) return;
+    if (!consumer->opened && reference->params->len + reference->type.len > EARLY) return;
     int code = chordal__consumer_type(consumer, &reference->type, &remote->type);
     if (code == 0) code = take_number(consumer, remote);
     if (code == 0) code = send_hold(remote);

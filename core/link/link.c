@@ -1,7 +1,7 @@
 /* link.c: a link from its opening to its end, over all its transports. */
 #include "link/link.h"
 
-#define WORKED 8 /* times the next wait, which a link was up when it counts as good */
+#define WORKED 8 /* times the next wait: so long a link was up that the waits begin anew */
 
 bool chordal__link_deflates(const chordal__link *link) {
     uint8_t deflate = link->runtime->settings.deflate;
@@ -120,7 +120,7 @@ static void drop_origin(chordal__link *link, chordal__origin *origin, size_t num
             chordal__provider_end(provider, false);
         break;
     case CHORDAL__ROLE_FORWARD:
-        chordal__forward_cut(CHORDAL__ENTRY(origin, chordal__forward, origin), returns);
+        if (CHORDAL__FORWARDS) chordal__forward_cut(CHORDAL__ENTRY(origin, chordal__forward, origin), returns);
         break;
     case CHORDAL__ROLE_ENDED:
         link->origins[number] = NULL;
@@ -147,12 +147,6 @@ chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attemp
     chordal_time span = settings->backoff_first;
     while (attempts-- && span < settings->backoff_limit) span *= 2;
     return span < settings->backoff_limit ? span : settings->backoff_limit;
-}
-
-void chordal__link_worked(const chordal__link *link, chordal_time *since, uint32_t *attempts) {
-    chordal_time span = link->runtime->now - *since, wait = chordal__backoff(&link->runtime->settings, *attempts);
-    if (*since && span / WORKED >= wait) *attempts = 0;
-    *since = 0;
 }
 
 /* For good: what it carried fails. */
@@ -189,7 +183,8 @@ static void transport_ended(chordal__link *link, int code, const char *detail, b
         close_for_good(link, code, detail);
         return;
     }
-    chordal__link_worked(link, &link->up_at, &link->attempts);
+    chordal_time wait = chordal__backoff(&link->runtime->settings, link->attempts);
+    if (link->state == CHORDAL_LINK_UP && link->runtime->now - link->up_at >= wait * WORKED) link->attempts = 0;
     set_state(link, CHORDAL_LINK_WAIT, code, detail);
     set_due(link, backoff(link));
     link->attempts++;

@@ -14,7 +14,6 @@ typedef struct chordal__asking chordal__asking;
 typedef struct chordal__revoked chordal__revoked;
 
 #define CHORDAL__ORIGINS_LIMIT 65536
-#define CHORDAL__LEAST_LIMIT 4096 /* of messages on a session's way; less than this counts as this */
 #define CHORDAL__HOLDS_LIMIT 1000000
 #define CHORDAL__SLOTS 256
 #define CHORDAL__OFFERS_LIMIT 4096       /* types that one peer offers */
@@ -89,7 +88,6 @@ void chordal__origin_leave(chordal__origin *origin,
 chordal__origin *chordal__origin_get(chordal__link *link, uint64_t number); /* NULL: none; role ENDED: a mark */
 uint64_t chordal__origin_free_number(const chordal__link *link);
 void chordal__origin_confirmed(chordal__link *link, uint64_t number); /* the peer confirmed the end */
-void chordal__origin_limit(chordal__origin *origin, uint64_t limit);  /* what the other end told */
 /* The lesser of what a message says and what a link takes, for the hosts that are next. */
 uint64_t chordal__origin_lesser(uint64_t limit, const chordal__link *link);
 
@@ -114,8 +112,8 @@ struct chordal__link {
     chordal__event event, output;
     chordal__reason reason;
     chordal__deadline due, drained_by;
-    uint32_t attempts, route_attempts; /* since the transport or a route last worked for long enough */
-    chordal_time up_at, routed_at;     /* when it came up, and when a route last worked; 0: it does not */
+    uint32_t attempts, route_attempts; /* since the transport last worked for long enough, or a route worked */
+    chordal_time up_at;
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer, was_up;
     uint64_t version; /* of the protocol, once the peer said hello */
@@ -136,9 +134,6 @@ struct chordal__link {
 /* Whether this side says that it takes deflated parts. */
 bool chordal__link_deflates(const chordal__link *link);
 chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts); /* doubled each time */
-/* A way that worked, since 0 (not) or a time, counts as good when that was for several times as long as the next wait:
- * what ends soon each time is tried ever more seldom. */
-void chordal__link_worked(const chordal__link *link, chordal_time *since, uint32_t *attempts);
 int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **out, chordal_error *error);
 void chordal__link_free(chordal__link *link);
 int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
@@ -510,6 +505,11 @@ void chordal__consumer_cancel(chordal__reference *reference, chordal__call *call
 void chordal__consumer_forget(chordal__reference *reference, chordal__call *call);
 
 /* ---- route.c: types that are provided behind a link, and sessions that are passed on ---- */
+#ifdef CHORDAL__NO_FORWARDS
+#define CHORDAL__FORWARDS 0
+#else
+#define CHORDAL__FORWARDS 1
+#endif
 /* A type that peers offer, and each of these offers. */
 typedef struct chordal__offered {
     chordal__text type;

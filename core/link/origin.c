@@ -41,10 +41,6 @@ uint64_t chordal__origin_free_number(const chordal__link *link) {
 
 /* ---- limits on its way ---- */
 
-void chordal__origin_limit(chordal__origin *origin, uint64_t limit) {
-    origin->limit = limit && limit < CHORDAL__LEAST_LIMIT ? CHORDAL__LEAST_LIMIT : limit;
-}
-
 uint64_t chordal__origin_lesser(uint64_t limit, const chordal__link *link) {
     uint64_t own = link->codec.send_limit;
     return limit && limit < own ? limit : own;

@@ -60,7 +60,7 @@ static int open_new(chordal__link *link, const chordal__message *message, chorda
         return chordal__fail(error, code, 0, "the origin is not free");
     }
     attach(provider, link);
-    chordal__origin_limit(&provider->origin, message->numbers[6]);
+    provider->origin.limit = message->numbers[6];
     link->runtime->counters.live_sessions++;
     chordal__message opened = {.kind = CHORDAL__OPENED, .origin = provider->origin.number};
     memcpy(opened.ids[0], link->runtime->run, sizeof opened.ids[0]);
@@ -131,7 +131,7 @@ static int come_back(chordal__provider *provider, chordal__link *link, const cho
     chordal__heap_remove(&runtime->deadlines, &provider->due);
     chordal__list_remove(&provider->node);
     attach(provider, link);
-    chordal__origin_limit(&provider->origin, message->numbers[6]);
+    provider->origin.limit = message->numbers[6];
     provider->deflated = message->numbers[2] & CHORDAL__ORIGIN_DEFLATED;
     runtime->counters.live_lost--;
     runtime->counters.sessions_back++;

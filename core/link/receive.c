@@ -67,6 +67,8 @@ static int admit_session(chordal__link *link, chordal__message *message, chordal
                          chordal_error *error) {
     const chordal__body *revoked = CHORDAL__AUTHORITY ? chordal__revocation_of(link, message->ids[0]) : NULL;
     if (revoked) return chordal__refuse_session(link, message->origin, CHORDAL_E_REVOKED, revoked, error);
+    if (message->texts[0].len && !CHORDAL__FORWARDS)
+        return chordal__refuse_session(link, message->origin, CHORDAL_E_NO_ROUTE, NULL, error);
     if (message->texts[0].len) return chordal__forward_open(link, message, authority, error);
     if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
     return chordal__provider_open(link, message, authority, error);
@@ -105,7 +107,7 @@ static int receive_ended(chordal__origin *origin, const chordal__message *messag
         return 0;
     case CHORDAL__ROLE_FORWARD:
         chordal__send_ended(&copy, 0, NULL, 0);
-        chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
+        if (CHORDAL__FORWARDS) chordal__forward_end(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
         return 0;
     default:
         chordal__consumer_ended(CHORDAL__ENTRY(origin, chordal__consumer, origin), message);
@@ -155,7 +157,9 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     case CHORDAL__ROLE_ENDED:
         return 0; /* crossed with the end on its way */
     case CHORDAL__ROLE_FORWARD:
-        return chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message, error);
+        return CHORDAL__FORWARDS
+                   ? chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message, error)
+                   : 0;
     case CHORDAL__ROLE_PROVIDER:
         return receive_of_provider(CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
     default:

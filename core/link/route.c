@@ -246,7 +246,7 @@ int chordal__forward_open(chordal__link *link, chordal__message *message, chorda
 
 int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error) {
     uint64_t *limit = &message->numbers[message->kind == CHORDAL__BACK];
-    if (forward->to_provider && (message->kind == CHORDAL__OPENED || message->kind == CHORDAL__BACK))
+    if (message->kind == CHORDAL__OPENED || message->kind == CHORDAL__BACK)
         *limit = chordal__origin_lesser(*limit, forward->origin.link);
     return pass_on(forward->other, message, error);
 }

@@ -64,7 +64,6 @@ void chordal__send_ended(chordal__origin *origin, int code, const char *reason, 
 
 size_t chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number, const char *code, size_t code_len,
                           const char *text, size_t text_len) {
-    static const char size[] = "size";
     size_t bytes;
     chordal__message message = {.kind = kind, .origin = origin->number, .numbers = {number}};
     message.texts[0].data = (const uint8_t *)code;
@@ -75,8 +74,9 @@ size_t chordal__send_text(chordal__origin *origin, uint8_t kind, uint64_t number
     if (sent == CHORDAL_E_SIZE) {
         message.texts[1].len = 0;
         if (code_len > CHORDAL__BESIDE) {
-            message.texts[0].data = (const uint8_t *)size;
-            message.texts[0].len = sizeof size - 1;
+            code = chordal_error_name(sent);
+            message.texts[0].data = (const uint8_t *)code;
+            message.texts[0].len = strlen(code);
         }
         sent = chordal__try_send(origin->link, &message, &bytes);
     }

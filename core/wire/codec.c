@@ -126,8 +126,9 @@ static int check_message(const chordal__message *message, uint64_t *out_bytes) {
 /* Whether all links on the way of its session take it, whatever their envelopes. */
 static bool fits_way(const chordal__codec *codec, const chordal__message *message, uint64_t bytes) {
     uint64_t texts = message->texts[0].len + message->texts[1].len;
-    if (!codec->way_limit || !(bytes + texts)) return true;
-    return bytes + texts * CHORDAL__ESCAPED + (message->list_len + 2) * CHORDAL__BESIDE <= codec->way_limit;
+    if (!codec->way_limit) return true;
+    bytes += texts * CHORDAL__ESCAPED + (message->list_len + 2) * CHORDAL__BESIDE;
+    return bytes <= codec->way_limit || bytes <= CHORDAL__LEAST_LIMIT;
 }
 
 static int append_frame(chordal__codec *codec, uint32_t kind, uint8_t message_kind, bool follows,

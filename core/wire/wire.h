@@ -107,6 +107,8 @@ void chordal__frame_free(chordal__frame *frame); /* NULL allowed */
 #define CHORDAL__LIST_LIMIT 65536
 /* What a part, or all the rest of a message, takes in either envelope beside its bytes, at most. */
 #define CHORDAL__BESIDE 64
+/* The least limit of a session's way; less than this counts as this. */
+#define CHORDAL__LEAST_LIMIT 4096
 /* Bytes of a text's byte in either envelope, at most. */
 #define CHORDAL__ESCAPED 6
 
