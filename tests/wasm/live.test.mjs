@@ -4,4 +4,4 @@ import { liveTests } from "../../node/tests/live.mjs";
 import { useWasm } from "../../node/dist/node.js";
 
 useWasm();
-liveTests();
+liveTests({ forwards: false }); // a tab is never a host in the middle
