@@ -283,6 +283,7 @@ typedef struct sim_world {
     uint64_t now;
     bool quiet, closing, tracing;
     bool limited;       /* some hosts take only small messages */
+    bool many_ways;     /* some host reaches others over two: what it holds of them is in more sessions than one */
     uint64_t trace;     /* hash */
     char failure[512];  /* empty: none */
     uint64_t last_loss; /* when something was lost that may leave outcomes unknown */

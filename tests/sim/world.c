@@ -164,6 +164,7 @@ static void connect_hosts(sim_world *w, sim_random *random) {
         connect_one(w, i, to, random);
         if (sim_draw(random, 4)) continue;
         connect_one(w, i, SIM_OFFERS_FALL_BACK ? (int)sim_draw(random, choices) : to, random);
+        w->many_ways |= w->specs[w->specs_len - 1].to != to;
     }
 }
 
