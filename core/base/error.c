@@ -51,6 +51,13 @@
 #define LOWER_OUTCOME_UNKNOWN "outcome_unknown"
 #define LOWER_METHOD "method"
 #define LOWER_COMPUTE "compute"
+#define LOWER_DISK_FULL "disk_full"
+#define LOWER_DISK_IO "disk_io"
+#define LOWER_CORRUPT "corrupt"
+#define LOWER_OWNED "owned"
+#define LOWER_READ_ONLY "read_only"
+#define LOWER_NOT_STORE "not_store"
+#define LOWER_NEWER "newer"
 
 typedef struct error_row {
     int32_t code;

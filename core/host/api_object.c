@@ -87,7 +87,8 @@ int chordal_object_retire(chordal_host *host, chordal_id id, chordal_error *erro
     int code = chordal__enter(host, error);
     if (code < 0) return code;
     chordal__object *object = chordal__find(host, id, CHORDAL__ID_OBJECT, &code, error);
-    if (object) chordal__object_retire(object);
+    if (object && CHORDAL__STORE && host->runtime.store) code = chordal__persist_retire(object, error);
+    if (object && code == 0) chordal__object_retire(object);
     return chordal__leave(host, code);
 }
 

@@ -11,6 +11,25 @@ static void free_shell(chordal_host *host) {
     chordal__memory_unref(memory);
 }
 
+/* The number of commits goes on where it was. */
+static int open_store(chordal_host *host, const chordal_host_options *given, chordal_error *error) {
+    if (!given->store) return 0;
+#if CHORDAL__STORE
+    chordal__runtime *runtime = &host->runtime;
+    chordal__store_options options = {.path = given->store,
+                                      .vfs = given->store_vfs,
+                                      .durability = given->store_durability,
+                                      .read_only = (given->store_flags & CHORDAL_STORE_READ_ONLY) != 0,
+                                      .outbox = (given->store_flags & CHORDAL_STORE_OUTBOX) != 0};
+    int code = chordal__store_open(host->memory, &runtime->counters, &options, runtime->run, &runtime->store, error);
+    if (code == 0) runtime->commit_number = runtime->store->last;
+    return code;
+#else
+    (void)host;
+    return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "this build has no store");
+#endif
+}
+
 int chordal_host_open(const chordal_host_options *options, chordal_host **out, chordal_error *error) {
     chordal_host_options given;
     chordal__settings settings;
@@ -36,6 +55,11 @@ int chordal_host_open(const chordal_host_options *options, chordal_host **out, c
         free_shell(host);
         return chordal__fail(error, code, 0, "the host could not be opened");
     }
+    code = open_store(host, &given, error);
+    if (code < 0) {
+        chordal_host_forget(host);
+        return code;
+    }
     *out = host;
     return 0;
 }
@@ -48,8 +72,11 @@ static void empty(chordal_host *host) {
     chordal__drop_record(host);
     while (!chordal__list_empty(&host->parts))
         chordal__part_free(host, CHORDAL__ENTRY(host->parts.next, chordal__host_part, node));
+    bool own = CHORDAL__STORE && !chordal__fork_guard_forked(&host->guard);
+    if (own) chordal__persist_step(&host->runtime);
     chordal__links_dispose(&host->links);
     chordal__runtime_dispose(&host->runtime);
+    if (own) chordal__store_close(host->runtime.store); /* after a fork it is the other process's */
     chordal__buffer_dispose(&host->record);
 }
 

@@ -52,6 +52,12 @@ static int next_record(chordal_host *host) {
     return chordal__next_record(host);
 }
 
+/* What was committed since the last turn is one step. */
+static void write_store(chordal__runtime *runtime) {
+    chordal__persist_compact(runtime);
+    chordal__persist_step(runtime);
+}
+
 static void begin_turn(chordal_host *host) {
     chordal__runtime *runtime = &host->runtime;
     chordal__calls_start_timeouts(runtime);
@@ -61,6 +67,7 @@ static void begin_turn(chordal_host *host) {
         chordal__list_append(&runtime->events, node);
     }
     due_now(host);
+    if (CHORDAL__STORE) write_store(runtime);
 }
 
 CHORDAL__ASIDE static int take_turn(chordal_host *host, uint8_t *buffer, size_t buffer_len, size_t *out_len,
@@ -94,6 +101,7 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
+           (CHORDAL__STORE && !chordal__list_empty(&runtime->compacting)) ||
            (first && first->at <= runtime->now);
 }
 
@@ -114,7 +122,7 @@ chordal_time chordal_host_deadline(chordal_host *host) {
     const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
     bool events =
         !chordal__list_empty(&runtime->urgent) || host->record_waits || chordal__links_owe_turn(runtime->links) ||
-        !chordal__list_empty(&runtime->fresh) ||
+        !chordal__list_empty(&runtime->fresh) || (CHORDAL__STORE && chordal__persist_waits(runtime)) ||
         (!runtime->settling && (!chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->later)));
     chordal_time at = events ? 0 : first ? first->at : CHORDAL_NEVER;
     chordal__leave(host, 0);

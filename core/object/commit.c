@@ -19,6 +19,12 @@ chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes
     return commit;
 }
 
+static void drop_value(chordal__memory *memory, chordal__new_value *value) {
+    chordal__node_unref(memory, value->value);
+    chordal__body_unref(value->delta);
+    chordal__body_unref(value->base);
+}
+
 static void drop_changes(chordal__commit *commit) {
     chordal__memory *memory = commit->runtime->memory;
     uint32_t count = commit->changes_len;
@@ -26,7 +32,7 @@ static void drop_changes(chordal__commit *commit) {
     for (uint32_t i = 0; i < count; i++) {
         chordal__change *change = &commit->changes[i];
         chordal__ops_dispose(&change->ops);
-        for (uint32_t k = 0; k < change->values_len; k++) chordal__node_unref(memory, change->values[k].value);
+        for (uint32_t k = 0; k < change->values_len; k++) drop_value(memory, &change->values[k]);
         chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
         if (change->object) chordal__object_unpin(change->object);
     }
@@ -38,6 +44,7 @@ void chordal__commit_free(chordal__commit *commit) {
     chordal__list_remove(&commit->node);
     chordal__list_remove(&commit->invocation_node);
     chordal__untell(&commit->told);
+    chordal__reason_clear(runtime->memory, &commit->reason);
     if (commit->ticket) chordal__id_free(&runtime->ids, commit->ticket);
     chordal__release(runtime->memory, commit,
                      sizeof(chordal__commit) + commit->changes_capacity * sizeof(chordal__change));
@@ -60,6 +67,7 @@ static void show_values(chordal__commit *commit) {
         chordal__change *change = &commit->changes[i];
         for (uint32_t k = 0; k < change->values_len; k++) {
             chordal__slot *slot = &change->object->slots[change->values[k].member];
+            if (!change->values[k].value) continue;
             chordal__node_unref(memory, slot->head);
             slot->head = change->values[k].value;
             change->values[k].value = NULL;
@@ -140,12 +148,25 @@ void chordal__commits_go_on(chordal__runtime *runtime) {
     for (;;) {
         if (!runtime->settling) {
             if (chordal__list_empty(&runtime->commits)) break;
-            begin(CHORDAL__ENTRY(runtime->commits.next, chordal__commit, node));
+            chordal__commit *first = CHORDAL__ENTRY(runtime->commits.next, chordal__commit, node);
+            if (first->writes && !first->stored) break;
+            begin(first);
         }
         if (chordal__settle_ask(runtime->settling)) break;
         end(runtime->settling);
     }
     runtime->advancing = false;
+}
+
+void chordal__commit_fail(chordal__commit *commit) {
+    chordal__invocation *invocation = commit->invocation;
+    drop_changes(commit);
+    commit->number = 0;
+    if (invocation) chordal__invocation_commit_failed(invocation, commit);
+    if (commit->ticket)
+        chordal__tell(commit->runtime, &commit->told);
+    else
+        chordal__commit_free(commit);
 }
 
 void chordal__commit_submit(chordal__commit *commit) {

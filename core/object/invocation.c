@@ -84,8 +84,27 @@ static void settle_if_through(chordal__invocation *invocation) {
         chordal__invocation_free(invocation);
 }
 
+/* A success that rests on a commit that failed is none. */
+static void take_failure(chordal__invocation *invocation, const chordal__commit *commit) {
+    const chordal__reason *why = &commit->reason;
+    if (invocation->reason.code) return;
+    chordal__reason_set(invocation->runtime->memory, &invocation->reason, why->code, NULL, 0, why->detail.data,
+                        why->detail.len);
+    chordal__body_unref(invocation->value);
+    invocation->value = NULL;
+}
+
+/* Of those that failed only such are in the list as the program was not told of yet. */
+static void check_commits(chordal__invocation *invocation) {
+    for (chordal__list *node = invocation->commit_list.next; node != &invocation->commit_list; node = node->next) {
+        const chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, invocation_node);
+        if (commit->reason.code) take_failure(invocation, commit);
+    }
+}
+
 static void answered(chordal__invocation *invocation) {
     invocation->answered = true;
+    check_commits(invocation);
     chordal__untell(&invocation->cancel);
     chordal__list_remove(&invocation->node);
     if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
@@ -130,5 +149,11 @@ void chordal__invocation_orphan(chordal__invocation *invocation) {
 
 void chordal__invocation_commit_done(chordal__invocation *invocation) {
     invocation->commits--;
+    settle_if_through(invocation);
+}
+
+void chordal__invocation_commit_failed(chordal__invocation *invocation, const chordal__commit *commit) {
+    invocation->commits--;
+    if (invocation->answered) take_failure(invocation, commit);
     settle_if_through(invocation);
 }

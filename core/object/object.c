@@ -30,6 +30,7 @@ static int make_slots(chordal__object *object) {
 static void free_object(chordal__object *object) {
     chordal__runtime *runtime = object->runtime;
     uint32_t count = object->slots ? object->type->members->count : 0;
+    if (CHORDAL__STORE && count) chordal__persist_forget(object);
     for (uint32_t i = 0; i < count; i++) {
         chordal__slot *slot = &object->slots[i];
         chordal__node_unref(runtime->memory, slot->head);
@@ -65,10 +66,14 @@ static chordal__object *new_object(chordal__type *type) {
     return object;
 }
 
-static int make(chordal__type *type, chordal__body *key, chordal__body *params, chordal__object **out) {
+static int make(chordal__type *type, chordal__body *key, chordal__body *params, chordal__object **out,
+                chordal_error *error) {
     chordal__object *object = new_object(type);
     if (!object) return CHORDAL_E_NOMEM;
+    object->key = chordal__body_ref(key);
+    object->params = chordal__body_ref(params);
     int code = make_slots(object);
+    if (CHORDAL__STORE && code == 0) code = chordal__persist_load(object, error);
     if (code == 0) {
         object->id = chordal__id_new(&type->runtime->ids, CHORDAL__ID_OBJECT, object, false);
         code = object->id ? chordal__map_put(&type->objects, key->data, key->len, object) : CHORDAL_E_NOMEM;
@@ -77,14 +82,13 @@ static int make(chordal__type *type, chordal__body *key, chordal__body *params, 
         free_object(object);
         return code;
     }
-    object->key = chordal__body_ref(key);
-    object->params = chordal__body_ref(params);
     chordal__tell_urgently(type->runtime, &object->made);
     *out = object;
     return 0;
 }
 
-static int find_or_make(chordal__type *type, chordal__node *params, chordal__object **out, bool *made) {
+static int find_or_make(chordal__type *type, chordal__node *params, chordal__object **out, bool *made,
+                        chordal_error *error) {
     chordal__runtime *runtime = type->runtime;
     chordal__buffer buffer;
     chordal__buffer_init(&buffer, runtime->memory, 1 << 16);
@@ -100,7 +104,7 @@ static int find_or_make(chordal__type *type, chordal__node *params, chordal__obj
         chordal__buffer_clear(&buffer);
         chordal__pack_write(&buffer, params);
         chordal__body *packed = chordal__body_of_buffer(runtime->memory, &buffer);
-        code = key && packed ? make(type, key, packed, out) : CHORDAL_E_NOMEM;
+        code = key && packed ? make(type, key, packed, out, error) : CHORDAL_E_NOMEM;
         *made = code == 0;
         chordal__body_unref(key);
         chordal__body_unref(packed);
@@ -113,12 +117,14 @@ int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t pa
                            chordal_error *error) {
     chordal__node *node;
     bool made;
+    chordal_error why = {0}; /* of the store */
     int code =
         chordal__pack_read(type->runtime->memory, params, params_len, &type->runtime->settings.limits, &node, error);
     if (code < 0) return code;
-    code = find_or_make(type, node, out, &made);
+    code = find_or_make(type, node, out, &made, &why);
     chordal__node_unref(type->runtime->memory, node);
     if (code == CHORDAL_E_PARAMS) return chordal__fail(error, code, 0, "the params do not fit the type");
+    if (code < 0 && why.code) return chordal__fail(error, code, why.position, why.detail);
     if (code < 0) return chordal__fail(error, code, 0, "no room for the object");
     (*out)->demand++;
     if (made && !type->start) chordal__object_start(*out);

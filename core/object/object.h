@@ -2,6 +2,7 @@
 #ifndef CHORDAL_CORE_OBJECT_H
 #define CHORDAL_CORE_OBJECT_H
 
+#include "store/store.h"
 #include "wire/wire.h"
 #include "chordal/authority.h"
 #include "chordal/object.h"
@@ -134,6 +135,8 @@ struct chordal__runtime {
     chordal__list settled;                                    /* calls whose outcome is to be told */
     chordal__list fresh;                                      /* calls whose timeout starts with the next turn */
     chordal__list commits;                                    /* prepared, in order; the first may be settling */
+    chordal__store *store;                                    /* NULL: none */
+    chordal__list compacting;                                 /* documents with history that no policy keeps */
     chordal__commit *settling;                                /* its derives are being computed */
     bool advancing;
     uint64_t commit_number;
@@ -178,6 +181,7 @@ typedef struct chordal__member {
     chordal__text name;
     uint8_t kind; /* CHORDAL_MEMBER_… */
     bool idempotent;
+    bool persisted;         /* a document that is in the host's store */
     chordal__node *initial; /* documents of types provided here */
     uint32_t *from;         /* derives: the members that it reads */
     uint32_t from_len;
@@ -212,6 +216,8 @@ typedef struct chordal__type {
     chordal__text *params;
     uint32_t params_len;
     bool keep, start, guarded;
+    uint64_t history;      /* newest revisions of its documents that can be read; CHORDAL__HISTORY_ALL */
+    uint32_t deltas_limit; /* after a base */
     chordal__members *members;
     chordal__map objects; /* by the packed values of the params in declared order */
 } chordal__type;
@@ -243,7 +249,9 @@ typedef struct chordal__slot {
     chordal__node *error;      /* owned: [code, message], of a derive */
     uint64_t moves;            /* of the tip: transactions see conflicts by it */
     bool dirty;                /* a derive to be computed in this settling */
+    bool fallen;               /* a commit on it just failed */
     struct chordal__compute *compute;
+    struct chordal__persisted *persisted; /* NULL: in memory alone */
 } chordal__slot;
 
 struct chordal__object {
@@ -252,14 +260,15 @@ struct chordal__object {
     chordal__type *type;
     chordal_id id;
     uint8_t state;
-    bool known;             /* the program was told that it was made */
-    bool activating;        /* it goes live when its turn comes */
-    chordal__reason reason; /* FAILED */
-    chordal__body *key;     /* in type->objects */
-    chordal__body *params;  /* packed */
-    uint32_t demand;        /* who holds it */
-    uint32_t got;           /* of these, by chordal_object_get */
-    uint32_t pins;          /* who needs the memory */
+    bool known;              /* the program was told that it was made */
+    bool activating;         /* it goes live when its turn comes */
+    uint32_t stored_version; /* the oldest that its documents were written with; 0: none was */
+    chordal__reason reason;  /* FAILED */
+    chordal__body *key;      /* in type->objects */
+    chordal__body *params;   /* packed */
+    uint32_t demand;         /* who holds it */
+    uint32_t got;            /* of these, by chordal_object_get */
+    uint32_t pins;           /* who needs the memory */
     chordal__event made, retired;
     chordal__list observers;
     chordal__list early;            /* observers that are told before derives settle */
@@ -289,7 +298,8 @@ void chordal__object_destroy(chordal__object *object);      /* at the end of the
 
 typedef struct chordal__new_value {
     uint32_t member;
-    chordal__node *value; /* owned */
+    chordal__node *value;        /* owned; NULL: it was only read */
+    chordal__body *delta, *base; /* owned: what the store is to keep of it */
 } chordal__new_value;
 
 /* What a commit does to one object. */
@@ -307,6 +317,8 @@ struct chordal__commit {
     chordal_id ticket;   /* 0: nobody waits */
     chordal__event told; /* TICKET */
     uint64_t number;
+    bool writes, stored;             /* it waits for a step; the step is through */
+    chordal__reason reason;          /* why it failed */
     chordal__invocation *invocation; /* on whose behalf; it waits for this */
     chordal__list invocation_node;
     uint32_t changes_len, changes_capacity;
@@ -318,6 +330,39 @@ chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes
 void chordal__commit_free(chordal__commit *commit);
 /* Put a prepared commit (tips advanced) or an activation in the queue and go as far as possible. */
 void chordal__commit_submit(chordal__commit *commit);
+
+/* Its step failed, for commit->reason; it is out of the queue. */
+void chordal__commit_fail(chordal__commit *commit);
+
+/* ---- persist.c: documents that are in the store ---- */
+#ifndef CHORDAL__NO_STORE
+#define CHORDAL__STORE 1
+#else
+#define CHORDAL__STORE 0
+#endif
+typedef struct chordal__persisted {
+    chordal__document document;
+    bool known;      /* at the tip: it has a base, stored or prepared */
+    uint32_t deltas; /* at the tip, after that base */
+    uint64_t base_bytes, delta_bytes;
+    uint64_t keep;
+    chordal__list compacting; /* runtime.compacting */
+} chordal__persisted;
+/* Find the documents of an object that is made. TYPE_VERSION, CORRUPT and the other codes of reading, NOMEM. */
+int chordal__persist_load(chordal__object *object, chordal_error *error);
+void chordal__persist_forget(chordal__object *object);
+/* Encode what the store is to keep of a document's change. SIZE, NOMEM. */
+int chordal__persist_prepare(chordal__object *object, chordal__new_value *value, const chordal__ops *ops,
+                             chordal_error *error);
+void chordal__persist_advance(chordal__slot *slot, const chordal__new_value *value);
+/* Write all that waits, now. */
+void chordal__persist_step(chordal__runtime *runtime);
+void chordal__persist_compact(chordal__runtime *runtime);
+bool chordal__persist_waits(const chordal__runtime *runtime); /* there is something to write in the next turn */
+/* End the documents' life in the store, at once. */
+int chordal__persist_retire(chordal__object *object, chordal_error *error);
+/* ---- persist_outbox.c ---- */
+int chordal__outbox_write(const chordal__commit *commit, chordal_error *error);
 
 /* ---- settle.c: computing derives ---- */
 typedef struct chordal__compute {
@@ -357,6 +402,7 @@ struct chordal_transaction {
     chordal__runtime *runtime;
     chordal__invocation *invocation;
     chordal_id call; /* its id, checked at commit */
+    bool changes;    /* known at commit: it did not only read */
     chordal__touched *touched;
     size_t touched_len, touched_capacity;
     chordal__memory *memory; /* held: the transaction may outlive the host */
@@ -456,6 +502,7 @@ void chordal__invocation_cancel(chordal__invocation *invocation);
 /* Its caller is gone: nobody waits for the outcome. */
 void chordal__invocation_orphan(chordal__invocation *invocation);
 void chordal__invocation_commit_done(chordal__invocation *invocation);
+void chordal__invocation_commit_failed(chordal__invocation *invocation, const chordal__commit *commit);
 void chordal__invocation_free(chordal__invocation *invocation);
 
 /* ---- guard.c: what a guarded type asks about a session ---- */

@@ -22,9 +22,9 @@ int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, co
     chordal__heap_init(&runtime->deadlines, memory);
     chordal__map_init(&runtime->types, memory, runtime->seed);
     chordal__buffer_init(&runtime->scratch, memory, UINT32_MAX); /* what a message takes is checked when it is sent */
-    chordal__list *lists[] = {&runtime->events,  &runtime->urgent,     &runtime->later,   &runtime->objects,
-                              &runtime->commits, &runtime->references, &runtime->watches, &runtime->transactions,
-                              &runtime->settled, &runtime->fresh};
+    chordal__list *lists[] = {&runtime->events,  &runtime->urgent,     &runtime->later,     &runtime->objects,
+                              &runtime->commits, &runtime->references, &runtime->watches,   &runtime->transactions,
+                              &runtime->settled, &runtime->fresh,      &runtime->compacting};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
     runtime->local = chordal__allocate(memory, sizeof *runtime->local);
     if (!runtime->local) return CHORDAL_E_NOMEM;

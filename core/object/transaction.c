@@ -158,14 +158,18 @@ static int check_conflicts(const chordal_transaction *transaction, chordal_error
     return 0;
 }
 
+static bool takes_part(const chordal_transaction *transaction, const chordal__touched *touched) {
+    return touched->draft.ops.count || (CHORDAL__STORE && transaction->runtime->store && transaction->changes);
+}
+
 static uint32_t count_objects(const chordal_transaction *transaction) {
     uint32_t count = 0;
     for (size_t i = 0; i < transaction->touched_len; i++) {
         bool first = true;
-        if (!transaction->touched[i].draft.ops.count) continue;
+        if (!takes_part(transaction, &transaction->touched[i])) continue;
         for (size_t k = 0; k < i && first; k++)
             first = transaction->touched[k].object != transaction->touched[i].object ||
-                    !transaction->touched[k].draft.ops.count;
+                    !takes_part(transaction, &transaction->touched[k]);
         count += first;
     }
     return count;
@@ -180,7 +184,8 @@ static chordal__change *change_for(chordal__commit *commit, chordal__object *obj
     return change;
 }
 
-static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value) {
+static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value,
+                     chordal__new_value **out) {
     void *values = change->values;
     size_t capacity = change->values_capacity;
     int code = chordal__grow(memory, &values, sizeof *change->values, &capacity, change->values_len + 1,
@@ -188,25 +193,44 @@ static int add_value(chordal__memory *memory, chordal__change *change, uint32_t 
     if (code < 0) return code;
     change->values = values;
     change->values_capacity = (uint32_t)capacity;
-    change->values[change->values_len++] = (chordal__new_value){member, chordal__node_ref(value)};
+    *out = &change->values[change->values_len++];
+    **out = (chordal__new_value){.member = member, .value = value ? chordal__node_ref(value) : NULL};
     return 0;
 }
 
-static int fill(chordal__commit *commit, chordal_transaction *transaction) {
+static int add_ops(chordal__change *change, chordal__ops *ops) {
+    if (change->ops.count) return chordal__ops_append(&change->ops, ops);
+    chordal__ops moved = change->ops;
+    change->ops = *ops;
+    *ops = moved;
+    return 0;
+}
+
+static int add_touched(chordal__commit *commit, chordal__touched *touched, chordal_error *error) {
+    chordal__object *object = touched->object;
+    bool changed = touched->draft.ops.count != 0;
+    chordal__new_value *value;
+    chordal__change *change = change_for(commit, object);
+    int code =
+        add_value(commit->runtime->memory, change, touched->member, changed ? touched->draft.value : NULL, &value);
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for a commit");
+    if (!changed) return 0;
+    if (CHORDAL__STORE && object->slots[touched->member].persisted) {
+        code = chordal__persist_prepare(object, value, &touched->draft.ops, error);
+        commit->writes = true;
+    }
+    if (code == 0 && add_ops(change, &touched->draft.ops) < 0)
+        code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
+    return code;
+}
+
+/* What was only read counts where a step may fail: the commit falls with what it was prepared on. */
+static int fill(chordal__commit *commit, chordal_transaction *transaction, chordal_error *error) {
     for (size_t i = 0; i < transaction->touched_len; i++) {
         chordal__touched *touched = &transaction->touched[i];
-        if (!touched->draft.ops.count) continue;
-        chordal__change *change = change_for(commit, touched->object);
-        int code = add_value(transaction->memory, change, touched->member, touched->draft.value);
+        if (!takes_part(transaction, touched)) continue;
+        int code = add_touched(commit, touched, error);
         if (code < 0) return code;
-        if (change->ops.count) {
-            code = chordal__ops_append(&change->ops, &touched->draft.ops);
-            if (code < 0) return code;
-        } else {
-            chordal__ops moved = change->ops;
-            change->ops = touched->draft.ops;
-            touched->draft.ops = moved;
-        }
     }
     return 0;
 }
@@ -216,7 +240,7 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction) {
 static bool is_alone(const chordal__runtime *runtime, chordal__touched *touched) {
     const chordal__slot *slot = &touched->object->slots[touched->member];
     chordal__draft *draft = &touched->draft;
-    bool at_once = !runtime->settling && chordal__list_empty(&runtime->commits);
+    bool at_once = !runtime->settling && chordal__list_empty(&runtime->commits) && !slot->persisted;
     bool alone = slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
     return at_once && alone && chordal__draft_find_place(draft);
 }
@@ -241,6 +265,8 @@ static void advance_tips(chordal__commit *commit, chordal_transaction *transacti
         chordal__change *change = &commit->changes[i];
         for (uint32_t k = 0; k < change->values_len; k++) {
             chordal__slot *slot = &change->object->slots[change->values[k].member];
+            if (!change->values[k].value) continue;
+            if (CHORDAL__STORE && slot->persisted) chordal__persist_advance(slot, &change->values[k]);
             chordal__node_unref(commit->runtime->memory, slot->tip);
             slot->tip = chordal__node_ref(change->values[k].value);
             slot->moves++;
@@ -256,13 +282,16 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
     int code = check_conflicts(transaction, error);
     if (code == 0) code = apply_waiting(transaction, error);
     if (code < 0) return code;
+    for (size_t i = 0; i < transaction->touched_len; i++)
+        transaction->changes |= transaction->touched[i].draft.ops.count != 0;
     chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
     if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
-    code = fill(commit, transaction);
+    code = fill(commit, transaction, error);
     if (code == 0) commit->ticket = chordal__id_new(&runtime->ids, CHORDAL__ID_TICKET, commit, false);
-    if (code < 0 || !commit->ticket) {
+    if (code == 0 && !commit->ticket) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
+    if (code < 0) {
         chordal__commit_free(commit);
-        return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
+        return code;
     }
     if (invocation) {
         commit->invocation = invocation;

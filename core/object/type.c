@@ -105,15 +105,29 @@ static int read_method(declaration *d, const chordal__node *declared, chordal__m
     return durable ? refuse(d, CHORDAL_E_UNSUPPORTED, "a durable method needs a host with a store") : 0;
 }
 
-static uint8_t kind_of(const chordal__node *declared) {
-    static const char *const words[] = {"", "document", "derive", "method"};
-    const chordal__node *kind = field(declared, "kind");
+static int read_persist(declaration *d, const chordal__node *declared, chordal__member *member) {
+    bool has_store = CHORDAL__STORE && d->runtime->store;
+    member->persisted = has_store;
+    if (!field(declared, "persist")) return 0;
+    int code = read_flag(d, declared, "persist", &member->persisted);
+    if (code == 0 && member->persisted && !has_store)
+        return refuse(d, CHORDAL_E_UNSUPPORTED, "a persisted document needs a host with a store");
+    return code;
+}
+
+static bool is_word(const chordal__node *node, const char *word) {
     uint64_t at = 0;
     const uint8_t *piece;
     size_t len;
-    if (!is_kind(kind, CHORDAL_KIND_STRING) || !chordal__node_string_piece(kind, &at, &piece, &len)) return 0;
+    if (!is_kind(node, CHORDAL_KIND_STRING) || !chordal__node_string_piece(node, &at, &piece, &len)) return false;
+    return len == strlen(word) && memcmp(piece, word, len) == 0;
+}
+
+static uint8_t kind_of(const chordal__node *declared) {
+    static const char *const words[] = {"", "document", "derive", "method"};
+    const chordal__node *kind = field(declared, "kind");
     for (uint8_t i = CHORDAL_MEMBER_DOCUMENT; i <= CHORDAL_MEMBER_METHOD; i++)
-        if (len == strlen(words[i]) && memcmp(piece, words[i], len) == 0) return i;
+        if (is_word(kind, words[i])) return i;
     return 0;
 }
 
@@ -134,6 +148,8 @@ static int read_member(declaration *d, const chordal__node *declared) {
     chordal__member *member = &members->items[members->count - 1];
     if (kind == CHORDAL_MEMBER_DERIVE) return read_from(d, declared, member, members->count - 1);
     if (kind == CHORDAL_MEMBER_METHOD) return read_method(d, declared, member);
+    code = read_persist(d, declared, member);
+    if (code < 0) return code;
     chordal__node *initial = field(declared, "initial");
     member->initial = initial ? chordal__node_ref(initial) : chordal__node_null(d->runtime->memory);
     return member->initial ? 0 : refuse(d, CHORDAL_E_NOMEM, "no memory for the type");
@@ -154,6 +170,29 @@ static int read_members(declaration *d) {
     return 0;
 }
 
+/* A whole number from `least` on; absent: it stays. */
+static int read_count(declaration *d, const char *name, uint64_t least, uint64_t most, uint64_t *out) {
+    chordal__number number = {0};
+    const chordal__node *node = field(d->root, name);
+    if (!node) return 0;
+    if (is_kind(node, CHORDAL_KIND_INTEGER)) chordal__node_get_number(node, &number);
+    if (!is_kind(node, CHORDAL_KIND_INTEGER) || number.as.integer < (int64_t)least || number.as.integer > (int64_t)most)
+        return refuse(d, CHORDAL_E_INVALID, "a number of the declaration is out of range");
+    *out = (uint64_t)number.as.integer;
+    return 0;
+}
+
+static int read_history(declaration *d) {
+    uint64_t deltas = CHORDAL__DELTAS_DEFAULT;
+    chordal__node *history = field(d->root, "history");
+    bool all = is_word(history, "all");
+    int code = all ? 0 : read_count(d, "history", 0, UINT32_MAX, &d->type->history);
+    if (all) d->type->history = CHORDAL__HISTORY_ALL;
+    if (code == 0) code = read_count(d, "deltas", 1, CHORDAL__DELTAS_LIMIT, &deltas);
+    d->type->deltas_limit = (uint32_t)deltas;
+    return code;
+}
+
 static int read_all(declaration *d) {
     if (!is_kind(d->root, CHORDAL_KIND_OBJECT)) return refuse(d, CHORDAL_E_INVALID, "a declaration is an object");
     int code = read_name(d);
@@ -163,6 +202,7 @@ static int read_all(declaration *d) {
     if (code == 0) code = read_flag(d, d->root, "guarded", &d->type->guarded);
     if (code == 0 && d->type->guarded && !CHORDAL__AUTHORITY)
         return refuse(d, CHORDAL_E_UNSUPPORTED, "a guarded type needs a host that can judge");
+    if (code == 0 && CHORDAL__STORE) code = read_history(d);
     if (code == 0) code = read_params(d);
     if (code == 0) code = read_members(d);
     return code;

@@ -57,7 +57,14 @@
     X(DEADLINE, -81, "the deadline passed before an outcome")                                                          \
     X(OUTCOME_UNKNOWN, -82, "the call was sent and its outcome is not known")                                          \
     X(METHOD, -83, "the method failed with a code of its own")                                                         \
-    X(COMPUTE, -84, "the derive failed")
+    X(COMPUTE, -84, "the derive failed")                                                                               \
+    X(DISK_FULL, -90, "the disk is full; nothing was written")                                                         \
+    X(DISK_IO, -91, "reading or writing the store failed")                                                             \
+    X(CORRUPT, -92, "the store is damaged")                                                                            \
+    X(OWNED, -93, "the store is open in another host")                                                                 \
+    X(READ_ONLY, -94, "the store cannot be written here")                                                              \
+    X(NOT_STORE, -95, "the file is no store")                                                                          \
+    X(NEWER, -96, "the store was written by a newer version")
 
 #define CHORDAL_E_ENUM(name, number, text) CHORDAL_E_##name = number,
 enum { CHORDAL_ERRORS(CHORDAL_E_ENUM) CHORDAL_OK = 0 };

@@ -15,6 +15,13 @@
 #define CHORDAL_DEFLATE_ALWAYS 1 /* over all links */
 #define CHORDAL_DEFLATE_NEVER 2  /* over none, and nothing that it provides, to nobody */
 
+#define CHORDAL_DURABILITY_NORMAL 0 /* what was seen survives the death of the process */
+#define CHORDAL_DURABILITY_FULL 1   /* and a power cut */
+#define CHORDAL_DURABILITY_OFF 2    /* neither is sure to */
+
+#define CHORDAL_STORE_READ_ONLY 1 /* read beside its owner, or where nothing may be written; commits fail READ_ONLY */
+#define CHORDAL_STORE_OUTBOX 2    /* keep what each commit wrote for others to follow (store.h) */
+
 /* What a host is opened with. Zero means the default. Fields are only ever appended. */
 typedef struct chordal_host_options {
     uint32_t size;                          /* sizeof(chordal_host_options) */
@@ -56,18 +63,25 @@ typedef struct chordal_host_options {
     uint32_t turn_bytes;        /* default 16 MiB */
     chordal_time guard_timeout; /* the answer to a GUARD event; default 10000 ms; CHORDAL_NEVER: none */
     uint32_t deflate;           /* CHORDAL_DEFLATE_…: whether parts over 16 KiB are deflated where that pays */
+    uint32_t store_durability;  /* CHORDAL_DURABILITY_…: what a commit survives once anybody sees it */
+    uint32_t store_flags;       /* CHORDAL_STORE_… */
+    uint32_t reserved;          /* 0 */
+    const char *store;          /* path of the host's store, made if there is none; NULL: documents are in memory */
+    const char *store_vfs;      /* the file system that SQLite uses, by its name there; NULL: its default */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
- * zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with). Close with chordal_host_close.
- */
+ * zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with; a store in a build without), and
+ * of the store OWNED, NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with
+ * chordal_host_close. */
 #define chordal_host_open chordal_host_open_abi1
 CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_OWN chordal_host **out,
                                   chordal_error *error);
 
-/* Close a host: every call still waiting is dropped, links are cut without a bye (see chordal_link_close). NULL is
- * allowed. The handle stays valid for chordal_release until every id that the program still owns is given back, so
- * things may be closed in any order; the last one frees it. Events are not polled any more. */
+/* Close a host: what was committed is written to the store, every call still waiting is dropped, links are cut without
+ * a bye (see chordal_link_close). NULL is allowed. The handle stays valid for chordal_release until every id that the
+ * program still owns is given back, so things may be closed in any order; the last one frees it. Events are not polled
+ * any more. */
 CHORDAL_API void chordal_host_close(CHORDAL_OWN chordal_host *host);
 
 /* Close a host and give back every id with it, on the host's own thread: for a program that uses the handle no more,
@@ -125,7 +139,9 @@ CHORDAL_API int chordal_host_run(chordal_host *host, uint8_t *out16);
     COUNT(sessions_back) /* sessions that came back after a drop, at the provider */                                   \
     COUNT(questions)     /* asked of the program: where an object is */                                                \
     COUNT(deflates)      /* bodies that were tried: once each, however many are sent them */                           \
-    COUNT(inflates)      /* parts, where they are for this host; routes have none */
+    COUNT(inflates)      /* parts, where they are for this host; routes have none */                                   \
+    COUNT(steps)         /* transactions of the store */                                                               \
+    COUNT(statements)    /* of SQLite, begin and commit included */
 
 #define CHORDAL_COUNTER_FIELD(name) uint64_t name;
 typedef struct chordal_counters {

@@ -21,9 +21,12 @@
  * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes live
  * only when the provider answers its OBJECT event with chordal_object_start. `guarded`: GUARD events ask the program
  * about each hold of a session before anything is made or looked up for it, and about its calls. A derive reads
- * documents and derives named before it. Objects are made when first asked for, one for each (type, params); params
- * must have exactly the declared keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words),
- * UNSUPPORTED (`durable` methods need a store; a build for tabs has no guards), LIMIT. */
+ * documents and derives named before it. With a store, documents are in it, unless they say `"persist": false`;
+ * `"history"` of the type is how many of their newest revisions can be read back, a number (default 0) or "all", and
+ * `"deltas"` how many changes may lie behind a whole value (default 1024). Objects are made when first asked for, one
+ * for each (type, params); params must have exactly the declared keys. Errors: EXISTS, SYNTAX and the other data
+ * errors, INVALID (with words), UNSUPPORTED (`durable` methods and documents that say `"persist": true` need a store; a
+ * build for tabs has no guards), LIMIT. */
 CHORDAL_API int chordal_type_provide(chordal_host *host, const uint8_t *declaration, size_t declaration_len,
                                      chordal_id *out_type, chordal_error *error);
 
@@ -41,7 +44,9 @@ CHORDAL_API int chordal_object_get(chordal_host *host, const char *type, size_t 
 /* Give one chordal_object_get back. Errors: CLOSED, STATE (not got). */
 CHORDAL_API int chordal_object_drop(chordal_host *host, chordal_id object, chordal_error *error);
 
-/* Retire an object now: its references end as RETIRED. Errors: CLOSED. */
+/* Retire an object now: its references end as RETIRED. Its documents in the store end their life there at once, with
+ * all that was committed before; an object made at the same address begins another. Errors: CLOSED, and those of
+ * writing the store (host.h): then it lives on. */
 CHORDAL_API int chordal_object_retire(chordal_host *host, chordal_id object, chordal_error *error);
 
 /* The head of a document or derive of an object, as a value. */

@@ -72,8 +72,10 @@ typedef struct chordal_record {
 #define CHORDAL_FRAME_SNAPSHOT 1 /* the ops replace the member */
 #define CHORDAL_FRAME_FOLDED 2   /* more than one batch in one frame */
 
-/* An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed. */
-#define CHORDAL_EVENT_OBJECT_FIELDS(X) X(id, object) X(id, type) X(u32, state) X(u32, reserved) X(part, params)
+/* An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed. `version`: the
+ * oldest version of the type that a document of it was written with, 0 when the store has none: where it is below the
+ * type's, the program brings the documents up to date before it starts the object. */
+#define CHORDAL_EVENT_OBJECT_FIELDS(X) X(id, object) X(id, type) X(u32, state) X(u32, version) X(part, params)
 
 /* A method of a provided object was called: answer with chordal_call_answer or chordal_call_fail, at any later time.
  * `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` names the caller's session; 0 is local.

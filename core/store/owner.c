@@ -1,0 +1,60 @@
+/* owner.c: one owner process of a store, by an advisory lock on a file beside it.
+ *
+ * SQLite's own locks are of the process (POSIX): any other copy of SQLite in it that closes the file drops them. A lock
+ * by flock belongs to the descriptor, so it goes only with us; that of a process that was killed goes with it. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail_open(int why, chordal_error *error) {
+    static const char words[] = "the lock beside the store cannot be opened: ";
+    const char *text = strerror(why);
+    int code = why == ENOENT || why == ENOTDIR                 ? CHORDAL_E_NOT_FOUND
+               : why == EACCES || why == EROFS || why == EPERM ? CHORDAL_E_READ_ONLY
+               : why == ENOSPC || why == EDQUOT                ? CHORDAL_E_DISK_FULL
+                                                               : CHORDAL_E_DISK_IO;
+    return chordal__fail_about(error, code, words, text, strlen(text));
+}
+
+static void name_of(const char *path, char out[CHORDAL__STORE_PATH_LIMIT + 8]) {
+    size_t len = strlen(path);
+    memcpy(out, path, len);
+    memcpy(out + len, "-owner", 7);
+}
+
+/* Its last owner may have removed the file between our opening and our locking it. */
+static bool still_there(int lock, const char *name) {
+    struct stat held, named;
+    return fstat(lock, &held) == 0 && stat(name, &named) == 0 && held.st_ino == named.st_ino &&
+           held.st_dev == named.st_dev;
+}
+
+int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
+    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    name_of(path, name);
+    for (;;) {
+        int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock < 0) return fail_open(errno, error);
+        int why = flock(lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (!why && still_there(lock, name)) {
+            *out = lock;
+            return 0;
+        }
+        close(lock);
+        if (why == EWOULDBLOCK)
+            return chordal__fail(error, CHORDAL_E_OWNED, 0, "the store is open in another host: only one may own it");
+        if (why && why != EINTR) return fail_open(why, error);
+    }
+}
+
+void chordal__owner_unlock(const char *path, int lock) {
+    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    if (lock < 0) return;
+    name_of(path, name);
+    unlink(name);
+    close(lock);
+}
