@@ -32,6 +32,9 @@ const host_options_fields = [
   ["turn_bytes", 172, 32, false],
   ["guard_timeout", 176, 64, false],
   ["deflate", 184, 32, false],
+  ["store_durability", 188, 32, false],
+  ["store_flags", 192, 32, false],
+  ["reserved", 196, 32, false],
 ];
 
 export function makeFlat(core) {
@@ -147,8 +150,8 @@ export function makeFlat(core) {
     host_counters(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.j(host_at, core.out(0), 232));
-      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), live_lost: core.bigint(5), allocations: core.bigint(6), entries: core.bigint(7), commits: core.bigint(8), batches: core.bigint(9), computes: core.bigint(10), frames: core.bigint(11), folds: core.bigint(12), changes_encoded: core.bigint(13), snapshots_encoded: core.bigint(14), parts_parsed: core.bigint(15), parts_forwarded: core.bigint(16), messages_in: core.bigint(17), messages_out: core.bigint(18), bytes_in: core.bigint(19), bytes_out: core.bigint(20), bytes_copied_out: core.bigint(21), calls_run: core.bigint(22), windows_full: core.bigint(23), reconnects: core.bigint(24), sessions_back: core.bigint(25), questions: core.bigint(26), deflates: core.bigint(27), inflates: core.bigint(28) };
+      core.check(x.j(host_at, core.out(0), 248));
+      const result = { live_bytes: core.bigint(0), live_blocks: core.bigint(1), live_ids: core.bigint(2), live_objects: core.bigint(3), live_sessions: core.bigint(4), live_lost: core.bigint(5), allocations: core.bigint(6), entries: core.bigint(7), commits: core.bigint(8), batches: core.bigint(9), computes: core.bigint(10), frames: core.bigint(11), folds: core.bigint(12), changes_encoded: core.bigint(13), snapshots_encoded: core.bigint(14), parts_parsed: core.bigint(15), parts_forwarded: core.bigint(16), messages_in: core.bigint(17), messages_out: core.bigint(18), bytes_in: core.bigint(19), bytes_out: core.bigint(20), bytes_copied_out: core.bigint(21), calls_run: core.bigint(22), windows_full: core.bigint(23), reconnects: core.bigint(24), sessions_back: core.bigint(25), questions: core.bigint(26), deflates: core.bigint(27), inflates: core.bigint(28), steps: core.bigint(29), statements: core.bigint(30) };
       core.end();
       return result;
     },
@@ -158,8 +161,8 @@ export function makeFlat(core) {
     },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(192 + 8);
-      const options_at = core.putOptions(given, 192, host_options_fields);
+      const error = core.reserve(208 + 8);
+      const options_at = core.putOptions(given, 208, host_options_fields);
       core.check(x.l(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();

@@ -49,6 +49,9 @@ static const option_field host_options_fields[] = {
     {"turn_bytes", offsetof(chordal_host_options, turn_bytes), OPTION_U32},
     {"guard_timeout", offsetof(chordal_host_options, guard_timeout), OPTION_TIME},
     {"deflate", offsetof(chordal_host_options, deflate), OPTION_U32},
+    {"store_durability", offsetof(chordal_host_options, store_durability), OPTION_U32},
+    {"store_flags", offsetof(chordal_host_options, store_flags), OPTION_U32},
+    {"reserved", offsetof(chordal_host_options, reserved), OPTION_U32},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -81,7 +84,9 @@ static napi_value give_counters(frame *call, const chordal_counters *from) {
         !give_field(call, object, "sessions_back", give_u64(call, from->sessions_back)) ||
         !give_field(call, object, "questions", give_u64(call, from->questions)) ||
         !give_field(call, object, "deflates", give_u64(call, from->deflates)) ||
-        !give_field(call, object, "inflates", give_u64(call, from->inflates)))
+        !give_field(call, object, "inflates", give_u64(call, from->inflates)) ||
+        !give_field(call, object, "steps", give_u64(call, from->steps)) ||
+        !give_field(call, object, "statements", give_u64(call, from->statements)))
         return NULL;
     return object;
 }

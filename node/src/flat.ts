@@ -59,7 +59,11 @@ export interface Counters {
   questions: bigint;
   /** bodies that were tried: once each, however many are sent them */
   deflates: bigint;
+  /** parts, where they are for this host; routes have none */
   inflates: bigint;
+  /** transactions of the store */
+  steps: bigint;
+  statements: bigint;
 }
 
 export interface HostOptions {
@@ -121,6 +125,12 @@ export interface HostOptions {
   guard_timeout?: number | undefined;
   /** CHORDAL_DEFLATE_…: whether parts over 16 KiB are deflated where that pays */
   deflate?: number | undefined;
+  /** CHORDAL_DURABILITY_…: what a commit survives once anybody sees it */
+  store_durability?: number | undefined;
+  /** CHORDAL_STORE_… */
+  store_flags?: number | undefined;
+  /** 0 */
+  reserved?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -191,9 +201,10 @@ export interface Flat {
    */
   guard_answer(host: HostHandle, guard: number, answer: number): void;
   /**
-   * Close a host: every call still waiting is dropped, links are cut without a bye (see chordal_link_close). NULL is
-   * allowed. The handle stays valid for chordal_release until every id that the program still owns is given back, so
-   * things may be closed in any order; the last one frees it. Events are not polled any more.
+   * Close a host: what was committed is written to the store, every call still waiting is dropped, links are cut
+   * without a bye (see chordal_link_close). NULL is allowed. The handle stays valid for chordal_release until every
+   * id that the program still owns is given back, so things may be closed in any order; the last one frees it. Events
+   * are not polled any more.
    */
   host_close(host: HostHandle): void;
   /**
@@ -207,7 +218,8 @@ export interface Flat {
   host_deadline(host: HostHandle): number;
   /**
    * Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is
-   * not zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with). Close with
+   * not zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with; a store in a build
+   * without), and of the store OWNED, NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with
    * chordal_host_close.
    */
   host_open(options?: HostOptions | null): HostHandle;
@@ -322,7 +334,9 @@ export interface Flat {
    */
   object_read(host: HostHandle, object: number, member: number, format: number, buffer: Uint8Array): number;
   /**
-   * Retire an object now: its references end as RETIRED. Errors: CLOSED.
+   * Retire an object now: its references end as RETIRED. Its documents in the store end their life there at once,
+   * with all that was committed before; an object made at the same address begins another. Errors: CLOSED, and those
+   * of writing the store (host.h): then it lives on.
    */
   object_retire(host: HostHandle, object: number): void;
   /**
@@ -404,9 +418,12 @@ export interface Flat {
    * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes
    * live only when the provider answers its OBJECT event with chordal_object_start. `guarded`: GUARD events ask the
    * program about each hold of a session before anything is made or looked up for it, and about its calls. A derive
-   * reads documents and derives named before it. Objects are made when first asked for, one for each (type, params);
-   * params must have exactly the declared keys. Errors: EXISTS, SYNTAX and the other data errors, INVALID (with
-   * words), UNSUPPORTED (`durable` methods need a store; a build for tabs has no guards), LIMIT.
+   * reads documents and derives named before it. With a store, documents are in it, unless they say `"persist":
+   * false`; `"history"` of the type is how many of their newest revisions can be read back, a number (default 0) or
+   * "all", and `"deltas"` how many changes may lie behind a whole value (default 1024). Objects are made when first
+   * asked for, one for each (type, params); params must have exactly the declared keys. Errors: EXISTS, SYNTAX and
+   * the other data errors, INVALID (with words), UNSUPPORTED (`durable` methods and documents that say `"persist":
+   * true` need a store; a build for tabs has no guards), LIMIT.
    */
   type_provide(host: HostHandle, declaration: Uint8Array): number;
   /**

@@ -16,6 +16,12 @@ export const DEFLATE_ALWAYS = 1;
 export const DEFLATE_BY_LINK = 0;
 /** over none, and nothing that it provides, to nobody */
 export const DEFLATE_NEVER = 2;
+/** and a power cut */
+export const DURABILITY_FULL = 1;
+/** what was seen survives the death of the process */
+export const DURABILITY_NORMAL = 0;
+/** neither is sure to */
+export const DURABILITY_OFF = 2;
 /** How a value is written in a byte buffer. JSON: RFC 8259 text in UTF-8; a lone surrogate is written as its three-byte form or \uXXXX escape. PACKED: the binary value encoding of docs/protocol.md (a subset of MessagePack). */
 export const FORMAT_JSON = 1;
 export const FORMAT_PACKED = 2;
@@ -97,8 +103,12 @@ export const REFERENCE_RETIRED = 5;
 export const REFERENCE_REVOKED = 6;
 /** RESULT: `value` is raw bytes */
 export const RESULT_BYTES = 1;
-/** the newest store schema; 0: none yet */
-export const STORE = 0;
+/** the newest store schema */
+export const STORE = 1;
+/** keep what each commit wrote for others to follow (store.h) */
+export const STORE_OUTBOX = 2;
+/** read beside its owner, or where nothing may be written; commits fail READ_ONLY */
+export const STORE_READ_ONLY = 1;
 export const VERSION = "0.1.0";
 /** of an own object: frames come at the commit, before derives settle */
 export const WATCH_EARLY = 2;
@@ -227,6 +237,20 @@ export const E_OUTCOME_UNKNOWN = -82;
 export const E_METHOD = -83;
 /** the derive failed */
 export const E_COMPUTE = -84;
+/** the disk is full; nothing was written */
+export const E_DISK_FULL = -90;
+/** reading or writing the store failed */
+export const E_DISK_IO = -91;
+/** the store is damaged */
+export const E_CORRUPT = -92;
+/** the store is open in another host */
+export const E_OWNED = -93;
+/** the store cannot be written here */
+export const E_READ_ONLY = -94;
+/** the file is no store */
+export const E_NOT_STORE = -95;
+/** the store was written by a newer version */
+export const E_NEWER = -96;
 
 /** code: [name, meaning] */
 export const ERRORS: Readonly<Record<number, readonly [name: string, text: string]>> = {
@@ -279,6 +303,13 @@ export const ERRORS: Readonly<Record<number, readonly [name: string, text: strin
   [E_OUTCOME_UNKNOWN]: ["outcome_unknown", "the call was sent and its outcome is not known"],
   [E_METHOD]: ["method", "the method failed with a code of its own"],
   [E_COMPUTE]: ["compute", "the derive failed"],
+  [E_DISK_FULL]: ["disk_full", "the disk is full; nothing was written"],
+  [E_DISK_IO]: ["disk_io", "reading or writing the store failed"],
+  [E_CORRUPT]: ["corrupt", "the store is damaged"],
+  [E_OWNED]: ["owned", "the store is open in another host"],
+  [E_READ_ONLY]: ["read_only", "the store cannot be written here"],
+  [E_NOT_STORE]: ["not_store", "the file is no store"],
+  [E_NEWER]: ["newer", "the store was written by a newer version"],
 };
 
 /** name: code */
@@ -332,6 +363,13 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
   outcome_unknown: E_OUTCOME_UNKNOWN,
   method: E_METHOD,
   compute: E_COMPUTE,
+  disk_full: E_DISK_FULL,
+  disk_io: E_DISK_IO,
+  corrupt: E_CORRUPT,
+  owned: E_OWNED,
+  read_only: E_READ_ONLY,
+  not_store: E_NOT_STORE,
+  newer: E_NEWER,
 };
 
 /** number: [name, letter in JSON parts, arguments] */
@@ -423,7 +461,9 @@ export interface FrameEvent {
 }
 
 /**
- * An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed.
+ * An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed. `version`: the
+ * oldest version of the type that a document of it was written with, 0 when the store has none: where it is below the
+ * type's, the program brings the documents up to date before it starts the object.
  */
 export interface ObjectEvent {
   readonly kind: typeof EVENT_OBJECT;
@@ -431,6 +471,7 @@ export interface ObjectEvent {
   readonly object: number;
   readonly type: number;
   readonly state: number;
+  readonly version: number;
   readonly params: Uint8Array;
   /** When not 0: the bytes are to be had by part_view, and to be given back by release. */
   readonly params_part: number;
@@ -621,6 +662,7 @@ export function readEvent(view: DataView, bytes: Uint8Array, at: number): HostEv
         object: id(view, at + 8),
         type: id(view, at + 16),
         state: view.getUint32(at + 24, true),
+        version: view.getUint32(at + 28, true),
         params: part(view, bytes, at, at + 32),
         params_part: id(view, at + 40),
       };

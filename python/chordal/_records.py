@@ -12,6 +12,9 @@ CODEC_TEXT = 2
 DEFLATE_ALWAYS = 1
 DEFLATE_BY_LINK = 0
 DEFLATE_NEVER = 2
+DURABILITY_FULL = 1
+DURABILITY_NORMAL = 0
+DURABILITY_OFF = 2
 FORMAT_JSON = 1
 FORMAT_PACKED = 2
 FRAME_BINARY = 1
@@ -59,7 +62,9 @@ REFERENCE_RELEASED = 7
 REFERENCE_RETIRED = 5
 REFERENCE_REVOKED = 6
 RESULT_BYTES = 1
-STORE = 0
+STORE = 1
+STORE_OUTBOX = 2
+STORE_READ_ONLY = 1
 VERSION = "0.1.0"
 WATCH_EARLY = 2
 WATCH_MANUAL = 1
@@ -137,6 +142,13 @@ E_DEADLINE = -81
 E_OUTCOME_UNKNOWN = -82
 E_METHOD = -83
 E_COMPUTE = -84
+E_DISK_FULL = -90
+E_DISK_IO = -91
+E_CORRUPT = -92
+E_OWNED = -93
+E_READ_ONLY = -94
+E_NOT_STORE = -95
+E_NEWER = -96
 
 # code: (name, meaning)
 ERRORS: Dict[int, Tuple[str, str]] = {
@@ -189,6 +201,13 @@ ERRORS: Dict[int, Tuple[str, str]] = {
     -82: ("outcome_unknown", "the call was sent and its outcome is not known"),
     -83: ("method", "the method failed with a code of its own"),
     -84: ("compute", "the derive failed"),
+    -90: ("disk_full", "the disk is full; nothing was written"),
+    -91: ("disk_io", "reading or writing the store failed"),
+    -92: ("corrupt", "the store is damaged"),
+    -93: ("owned", "the store is open in another host"),
+    -94: ("read_only", "the store cannot be written here"),
+    -95: ("not_store", "the file is no store"),
+    -96: ("newer", "the store was written by a newer version"),
 }
 ERROR_CODES: Dict[str, int] = {name: code for code, (name, _) in ERRORS.items()}
 
@@ -237,7 +256,9 @@ COUNTERS: Tuple[str, ...] = (
     "sessions_back",  # sessions that came back after a drop, at the provider
     "questions",  # asked of the program: where an object is
     "deflates",  # bodies that were tried: once each, however many are sent them
-    "inflates",
+    "inflates",  # parts, where they are for this host; routes have none
+    "steps",  # transactions of the store
+    "statements",
 )
 
 # Events. Of a part the bytes are given, or, when they are empty, the `_part` id to view and release.
@@ -295,12 +316,16 @@ class FrameEvent(NamedTuple):
 
 
 class ObjectEvent(NamedTuple):
-    """An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed."""
+    """An object of a provided type was made, or retired. `state`: CHORDAL_OBJECT_…; `params` is packed.
+    `version`: the oldest version of the type that a document of it was written with, 0 when the store has
+    none: where it is below the type's, the program brings the documents up to date before it starts the
+    object."""
 
     flags: int
     object: int
     type: int
     state: int
+    version: int
     params: bytes
     params_part: int
 
