@@ -23,7 +23,7 @@ static inline void remove_store(void) {
 /* A new, empty folder; what the last test left is removed. */
 static inline void new_store(void) {
     if (store_folder[0]) remove_store();
-    snprintf(store_folder, sizeof store_folder, "/tmp/chordal-store-XXXXXX");
+    snprintf(store_folder, sizeof store_folder, P_tmpdir "/chordal-store-XXXXXX");
     if (!mkdtemp(store_folder)) CHECK_FAIL("no folder for a store");
     snprintf(store_path, sizeof store_path, "%s/s.db", store_folder);
 }

@@ -168,7 +168,7 @@ static int write_object(chordal_host *host, chordal__object *object, uint32_t st
     e.object = object->id;
     e.type = object->type->id;
     e.state = state;
-    e.version = object->stored_version;
+    if (CHORDAL__STORE) e.version = object->stored_version;
     if (add_body(host, object->params, &e.params) < 0) return CHORDAL_E_NOMEM;
     return END(OBJECT, 0);
 }
@@ -268,8 +268,8 @@ static int write_ticket(chordal_host *host, chordal__event *event) {
     BEGIN(TICKET);
     e.ticket = commit->ticket;
     e.commit = commit->number;
-    e.code = commit->reason.code;
-    e.detail = add_text(host, &commit->reason.detail);
+    if (CHORDAL__STORE) e.code = commit->reason.code;
+    if (CHORDAL__STORE) e.detail = add_text(host, &commit->reason.detail);
     int code = END(TICKET, 0);
     if (code == 1) chordal__commit_free(commit);
     return code;

@@ -101,8 +101,7 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
-           (CHORDAL__STORE && !chordal__list_empty(&runtime->compacting)) ||
-           (first && first->at <= runtime->now);
+           (CHORDAL__STORE && !chordal__list_empty(&runtime->compacting)) || (first && first->at <= runtime->now);
 }
 
 int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,

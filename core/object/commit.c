@@ -21,6 +21,7 @@ chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes
 
 static void drop_value(chordal__memory *memory, chordal__new_value *value) {
     chordal__node_unref(memory, value->value);
+    if (!CHORDAL__STORE) return;
     chordal__body_unref(value->delta);
     chordal__body_unref(value->base);
 }
@@ -44,7 +45,7 @@ void chordal__commit_free(chordal__commit *commit) {
     chordal__list_remove(&commit->node);
     chordal__list_remove(&commit->invocation_node);
     chordal__untell(&commit->told);
-    chordal__reason_clear(runtime->memory, &commit->reason);
+    if (CHORDAL__STORE) chordal__reason_clear(runtime->memory, &commit->reason);
     if (commit->ticket) chordal__id_free(&runtime->ids, commit->ticket);
     chordal__release(runtime->memory, commit,
                      sizeof(chordal__commit) + commit->changes_capacity * sizeof(chordal__change));
@@ -65,14 +66,14 @@ static void show_values(chordal__commit *commit) {
     chordal__memory *memory = commit->runtime->memory;
     for (uint32_t i = 0; i < commit->changes_len; i++) {
         chordal__change *change = &commit->changes[i];
+        chordal__settle_mark(change);
         for (uint32_t k = 0; k < change->values_len; k++) {
             chordal__slot *slot = &change->object->slots[change->values[k].member];
-            if (!change->values[k].value) continue;
+            if (CHORDAL__STORE && !change->values[k].value) continue;
             chordal__node_unref(memory, slot->head);
             slot->head = change->values[k].value;
             change->values[k].value = NULL;
         }
-        chordal__settle_mark(change);
         tell_observers(&change->object->early, commit->number, &change->ops);
     }
 }
@@ -149,7 +150,7 @@ void chordal__commits_go_on(chordal__runtime *runtime) {
         if (!runtime->settling) {
             if (chordal__list_empty(&runtime->commits)) break;
             chordal__commit *first = CHORDAL__ENTRY(runtime->commits.next, chordal__commit, node);
-            if (first->writes && !first->stored) break;
+            if (CHORDAL__STORE && first->writes && !first->stored) break;
             begin(first);
         }
         if (chordal__settle_ask(runtime->settling)) break;

@@ -104,7 +104,7 @@ static void check_commits(chordal__invocation *invocation) {
 
 static void answered(chordal__invocation *invocation) {
     invocation->answered = true;
-    check_commits(invocation);
+    if (CHORDAL__STORE) check_commits(invocation);
     chordal__untell(&invocation->cancel);
     chordal__list_remove(&invocation->node);
     if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);

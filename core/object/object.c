@@ -124,7 +124,7 @@ int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t pa
     code = find_or_make(type, node, out, &made, &why);
     chordal__node_unref(type->runtime->memory, node);
     if (code == CHORDAL_E_PARAMS) return chordal__fail(error, code, 0, "the params do not fit the type");
-    if (code < 0 && why.code) return chordal__fail(error, code, why.position, why.detail);
+    if (CHORDAL__STORE && why.code) return chordal__fail(error, code, why.position, why.detail);
     if (code < 0) return chordal__fail(error, code, 0, "no room for the object");
     (*out)->demand++;
     if (made && !type->start) chordal__object_start(*out);

@@ -12,7 +12,7 @@ static void mark_readers(chordal__object *object, uint32_t changed) {
 
 void chordal__settle_mark(chordal__change *change) {
     for (uint32_t i = 0; i < change->values_len; i++)
-        if (change->values[i].value) mark_readers(change->object, change->values[i].member);
+        if (!CHORDAL__STORE || change->values[i].value) mark_readers(change->object, change->values[i].member);
 }
 
 static bool is_ready(const chordal__object *object, uint32_t index) {

@@ -265,7 +265,7 @@ static void advance_tips(chordal__commit *commit, chordal_transaction *transacti
         chordal__change *change = &commit->changes[i];
         for (uint32_t k = 0; k < change->values_len; k++) {
             chordal__slot *slot = &change->object->slots[change->values[k].member];
-            if (!change->values[k].value) continue;
+            if (CHORDAL__STORE && !change->values[k].value) continue;
             if (CHORDAL__STORE && slot->persisted) chordal__persist_advance(slot, &change->values[k]);
             chordal__node_unref(commit->runtime->memory, slot->tip);
             slot->tip = chordal__node_ref(change->values[k].value);
@@ -282,7 +282,7 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
     int code = check_conflicts(transaction, error);
     if (code == 0) code = apply_waiting(transaction, error);
     if (code < 0) return code;
-    for (size_t i = 0; i < transaction->touched_len; i++)
+    for (size_t i = 0; CHORDAL__STORE && i < transaction->touched_len; i++)
         transaction->changes |= transaction->touched[i].draft.ops.count != 0;
     chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
     if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");

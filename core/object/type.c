@@ -148,7 +148,7 @@ static int read_member(declaration *d, const chordal__node *declared) {
     chordal__member *member = &members->items[members->count - 1];
     if (kind == CHORDAL_MEMBER_DERIVE) return read_from(d, declared, member, members->count - 1);
     if (kind == CHORDAL_MEMBER_METHOD) return read_method(d, declared, member);
-    code = read_persist(d, declared, member);
+    if (CHORDAL__STORE) code = read_persist(d, declared, member);
     if (code < 0) return code;
     chordal__node *initial = field(declared, "initial");
     member->initial = initial ? chordal__node_ref(initial) : chordal__node_null(d->runtime->memory);

@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 
 /* ---- the connection ---- */
 
@@ -18,15 +17,6 @@ static int set_path(chordal__store *store, const char *path, chordal_error *erro
     memcpy(store->path, "./", before);
     memcpy(store->path + before, path, len + 1);
     return 0;
-}
-
-/* Whether frames wait in the log beside the file. */
-static bool has_log(const chordal__store *store) {
-    char name[CHORDAL__STORE_PATH_LIMIT + 8];
-    struct stat found;
-    memcpy(name, store->path, store->path_size - 1);
-    memcpy(name + store->path_size - 1, "-wal", 5);
-    return stat(name, &found) == 0 && found.st_size > 0;
 }
 
 static int connect_as(chordal__store *store, const char *name, int flags, const char *vfs) {
@@ -53,7 +43,7 @@ static void write_uri(const chordal__store *store, chordal__buffer *uri) {
 /* In a folder that may not be written the log's index cannot be made. Without a log the file alone is all there is;
  * with one it would be read as it was before the log, so it is not. */
 static int connect_immutable(chordal__store *store, const char *vfs, int result) {
-    if (has_log(store)) return result;
+    if (chordal__file_size(store->path, "-wal") > 0) return result;
     chordal__buffer uri;
     chordal__buffer_init(&uri, store->memory, 4 * CHORDAL__STORE_PATH_LIMIT);
     write_uri(store, &uri);
@@ -66,8 +56,7 @@ static int connect_immutable(chordal__store *store, const char *vfs, int result)
 }
 
 static int fail_to_connect(chordal__store *store, int result, chordal_error *error) {
-    struct stat found;
-    if ((result & 0xff) == SQLITE_CANTOPEN && stat(store->path, &found) != 0)
+    if ((result & 0xff) == SQLITE_CANTOPEN && chordal__file_size(store->path, "") < 0)
         return chordal__fail(error, CHORDAL_E_NOT_FOUND, 0, "there is no store at this path");
     return chordal__store_fail(store, result, error);
 }

@@ -106,7 +106,9 @@ int chordal__schema_check(chordal__store *store, uint32_t *out_version, chordal_
 /* Make the tables the newest, in one transaction; nothing is written when they are. */
 int chordal__schema_migrate(chordal__store *store, uint32_t from, chordal_error *error);
 
-/* ---- owner.c: one owner process, by an advisory lock on the file beside the store ---- */
+/* ---- files.c: one owner process, by an advisory lock on a file beside the store ---- */
+/* Bytes of the file, or of one beside it (`suffix`); -1: it is not there. */
+int64_t chordal__file_size(const char *path, const char *suffix);
 /* The descriptor in *out; OWNED, NOT_FOUND, DISK_IO, READ_ONLY. */
 int chordal__owner_lock(const char *path, int *out, chordal_error *error);
 void chordal__owner_unlock(const char *path, int lock); /* and remove the file */

@@ -172,6 +172,32 @@ TEST(a_document_may_stay_in_memory) {
     test_host_close(&h);
 }
 
+/* The queue waits twice: for its step, then for the derives that read it. */
+TEST(a_derive_is_computed_of_what_is_stored) {
+    new_store();
+    open_store(&h);
+    provide(&h, "{\"name\":\"sum\",\"members\":[{\"name\":\"a\",\"kind\":\"document\",\"initial\":1},"
+                "{\"name\":\"twice\",\"kind\":\"derive\",\"from\":[\"a\"]}]}");
+    chordal_id object = object_of("sum", "{}");
+    host_event *asked = last_event(&h, CHORDAL_EVENT_COMPUTE);
+    CHECK_INT(
+        chordal_compute_answer(h.host, asked->as.compute.compute, CHORDAL_FORMAT_JSON, (const uint8_t *)"2", 1, NULL),
+        0);
+    test_poll(&h);
+    set_json(&h, object, 0, "", "5");
+    forget_events(&h);
+    test_poll(&h);
+    CHECK_INT(h.len, 1);
+    CHECK_INT(h.events[0].kind, CHORDAL_EVENT_COMPUTE);
+    CHECK_INT(chordal_compute_answer(h.host, h.events[0].as.compute.compute, CHORDAL_FORMAT_JSON, (const uint8_t *)"10",
+                                     2, NULL),
+              0);
+    test_poll(&h);
+    CHECK_TEXT(head_of(&h, object, 1), "10");
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.commit, 1);
+    test_host_close(&h);
+}
+
 /* ---- commits that fail ---- */
 
 #define POISON                                                                                                         \
@@ -348,6 +374,7 @@ TESTS({"a_document_is_there_again", a_document_is_there_again},
       {"a_delta_takes_three_statements", a_delta_takes_three_statements},
       {"a_thousand_commits_of_a_turn_are_one_step", a_thousand_commits_of_a_turn_are_one_step},
       {"history_is_compacted", history_is_compacted}, {"a_document_may_stay_in_memory", a_document_may_stay_in_memory},
+      {"a_derive_is_computed_of_what_is_stored", a_derive_is_computed_of_what_is_stored},
       {"a_commit_that_fails_takes_those_upon_it", a_commit_that_fails_takes_those_upon_it},
       {"what_was_read_from_a_failed_commit_falls_with_it", what_was_read_from_a_failed_commit_falls_with_it},
       {"a_call_fails_with_its_commit", a_call_fails_with_its_commit},

@@ -1,4 +1,4 @@
-/* owner.c: one owner process of a store, by an advisory lock on a file beside it.
+/* files.c: what lies beside a store: the lock of its one owner process, an advisory lock on a file, and SQLite's log.
  *
  * SQLite's own locks are of the process (POSIX): any other copy of SQLite in it that closes the file drops them. A lock
  * by flock belongs to the descriptor, so it goes only with us; that of a process that was killed goes with it. */
@@ -20,10 +20,17 @@ static int fail_open(int why, chordal_error *error) {
     return chordal__fail_about(error, code, words, text, strlen(text));
 }
 
-static void name_of(const char *path, char out[CHORDAL__STORE_PATH_LIMIT + 8]) {
+static void name_of(const char *path, const char *suffix, char out[CHORDAL__STORE_PATH_LIMIT + 8]) {
     size_t len = strlen(path);
     memcpy(out, path, len);
-    memcpy(out + len, "-owner", 7);
+    memcpy(out + len, suffix, strlen(suffix) + 1);
+}
+
+int64_t chordal__file_size(const char *path, const char *suffix) {
+    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    struct stat found;
+    name_of(path, suffix, name);
+    return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
 }
 
 /* Its last owner may have removed the file between our opening and our locking it. */
@@ -35,7 +42,7 @@ static bool still_there(int lock, const char *name) {
 
 int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
     char name[CHORDAL__STORE_PATH_LIMIT + 8];
-    name_of(path, name);
+    name_of(path, "-owner", name);
     for (;;) {
         int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock < 0) return fail_open(errno, error);
@@ -54,7 +61,7 @@ int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
 void chordal__owner_unlock(const char *path, int lock) {
     char name[CHORDAL__STORE_PATH_LIMIT + 8];
     if (lock < 0) return;
-    name_of(path, name);
+    name_of(path, "-owner", name);
     unlink(name);
     close(lock);
 }
