@@ -208,7 +208,7 @@ static int add_ops(chordal__change *change, chordal__ops *ops) {
 
 static int add_touched(chordal__commit *commit, chordal__touched *touched, chordal_error *error) {
     chordal__object *object = touched->object;
-    bool changed = touched->draft.ops.count != 0;
+    bool changed = !CHORDAL__STORE || touched->draft.ops.count != 0;
     chordal__new_value *value;
     chordal__change *change = change_for(commit, object);
     int code =
