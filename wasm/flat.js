@@ -34,7 +34,6 @@ const host_options_fields = [
   ["deflate", 184, 32, false],
   ["store_durability", 188, 32, false],
   ["store_flags", 192, 32, false],
-  ["reserved", 196, 32, false],
 ];
 
 export function makeFlat(core) {

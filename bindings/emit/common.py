@@ -81,13 +81,17 @@ def outputs(function):
     ]
 
 
-def option_fields(struct):
+NUMBERS, TEXT = ("uint32_t", "uint64_t", "chordal_time"), "const char *"
+
+
+def option_fields(struct, texts=True):
     """Fields of an option structure that can be given as plain values."""
-    return [
-        field
-        for field in struct["fields"]
-        if field["name"] != "size" and field["type"] in ("uint32_t", "uint64_t", "chordal_time")
-    ]
+    kinds = (*NUMBERS, TEXT) if texts else NUMBERS
+    return [field for field in struct["fields"] if field["name"] != "size" and field["type"] in kinds]
+
+
+def option_texts(struct):
+    return [field for field in struct["fields"] if field["type"] == TEXT]
 
 
 def javascript_name(argument):

@@ -2,6 +2,7 @@
 
 from .common import (
     NOTICE,
+    TEXT,
     inputs,
     javascript_functions,
     javascript_name,
@@ -90,7 +91,7 @@ def function_lines(function):
 def option_lines(struct):
     yield f"export interface {title(struct['name'])} {{"
     for field in option_fields(struct):
-        kind = "number | bigint" if field["type"] == "uint64_t" else "number"
+        kind = {"uint64_t": "number | bigint", TEXT: "string"}.get(field["type"], "number")
         if field["comment"]:
             yield f"  /** {' '.join(field['comment'].split())} */"
         yield f"  {field['name']}?: {kind} | undefined;"

@@ -1,6 +1,6 @@
 """node/glue/glue.c: the functions of the Node addon, over addon.h."""
 
-from .common import NOTICE, inputs, javascript_functions, option_fields, outputs, short, structs_by_name
+from .common import NOTICE, TEXT, inputs, javascript_functions, option_fields, option_texts, outputs, short, structs_by_name
 
 SCALARS = {"id": "u64", "time": "u64", "u32": "u32", "i32": "i32"}
 C_TYPES = {
@@ -67,7 +67,7 @@ def kind_lines(model):
 def option_lines(model):
     structs, types = (
         structs_by_name(model),
-        {"uint32_t": "OPTION_U32", "uint64_t": "OPTION_U64", "chordal_time": "OPTION_TIME"},
+        {"uint32_t": "OPTION_U32", "uint64_t": "OPTION_U64", "chordal_time": "OPTION_TIME", TEXT: "OPTION_TEXT"},
     )
     for function in javascript_functions(model):
         for argument in function["arguments"]:
@@ -134,6 +134,8 @@ class Wrapper:
             f"sizeof {fields} / sizeof *{fields}, &{name}, &has_{argument['name']})"
         )
         self.passed.append(f"has_{argument['name']} ? &{name} : NULL")
+        if option_texts(self.structs[argument["type"]]):
+            self.frees.append(f"options_free({fields}, sizeof {fields} / sizeof *{fields}, &{name});")
 
     def out(self, argument):
         self.variables.append(f"{C_TYPES[argument['of']]} out_{argument['name']} = 0;")

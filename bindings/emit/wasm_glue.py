@@ -81,7 +81,7 @@ def option_lines(model):
             if argument["role"] == "options":
                 struct = structs[argument["type"]]
                 yield f"\nconst {short(struct['name'])}_fields = ["
-                for field in option_fields(struct):
+                for field in option_fields(struct, texts=False):
                     big = "true" if field["type"] == "uint64_t" else "false"
                     yield f'  ["{field["name"]}", {field["offset32"]}, {bits[field["type"]]}, {big}],'
                 yield "];"

@@ -62,7 +62,7 @@ int chordal__options_read(const chordal_host_options *given, chordal_host_option
     if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
         out->window_messages_limit > 65536 || out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT ||
         out->deflate > CHORDAL_DEFLATE_NEVER || out->store_durability > CHORDAL_DURABILITY_OFF ||
-        out->store_flags > (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX) || out->reserved)
+        out->store_flags > (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX))
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "an option is beyond what is possible");
     if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
     fill(out, settings);

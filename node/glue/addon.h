@@ -54,7 +54,7 @@ typedef struct bytes {
     size_t len;
 } bytes;
 
-typedef enum option_type { OPTION_U32, OPTION_U64, OPTION_TIME } option_type;
+typedef enum option_type { OPTION_U32, OPTION_U64, OPTION_TIME, OPTION_TEXT } option_type;
 
 typedef struct option_field {
     const char *name;
@@ -79,6 +79,7 @@ void text_free(text *owned);
 bool read_bytes(frame *call, size_t at, bytes *out);
 /* Fill a size-first structure; `out_given` false for undefined or null. */
 bool read_options(frame *call, size_t at, const option_field *fields, size_t fields_len, void *out, bool *out_given);
+void options_free(const option_field *fields, size_t fields_len, void *options); /* its texts */
 
 /* Results. NULL: an exception waits. */
 napi_value give_nothing(frame *call);

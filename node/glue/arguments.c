@@ -99,6 +99,46 @@ static void set_option(void *out, const option_field *field, uint64_t number) {
         memcpy((char *)out + field->offset, &number, sizeof number);
 }
 
+/* A text without a NUL inside, as C takes it; NULL: it is none. */
+static char *option_text(frame *call, napi_value value) {
+    size_t len;
+    if (napi_get_value_string_utf8(call->env, value, NULL, 0, &len) != napi_ok) return NULL;
+    char *copy = malloc(len + 1);
+    if (copy) napi_get_value_string_utf8(call->env, value, copy, len + 1, &len);
+    if (copy && strlen(copy) == len) return copy;
+    free(copy);
+    return NULL;
+}
+
+void options_free(const option_field *fields, size_t fields_len, void *options) {
+    for (size_t i = 0; i < fields_len; i++) {
+        char *copy = NULL;
+        if (fields[i].type != OPTION_TEXT) continue;
+        memcpy(&copy, (char *)options + fields[i].offset, sizeof copy);
+        free(copy);
+    }
+}
+
+static bool refuse_option(frame *call, const option_field *field) {
+    char message[96];
+    const char *wanted = field->type == OPTION_TEXT ? "a text" : "a whole number in range";
+    snprintf(message, sizeof message, "%s is not %s", field->name, wanted);
+    napi_throw_type_error(call->env, NULL, message);
+    return false;
+}
+
+static bool take_option(frame *call, napi_value value, const option_field *field, void *out) {
+    uint64_t number = 0;
+    if (field->type == OPTION_TEXT) {
+        char *copy = option_text(call, value);
+        memcpy((char *)out + field->offset, &copy, sizeof copy);
+        return copy != NULL;
+    }
+    bool fits = read_option(call, value, field, &number);
+    if (fits) set_option(out, field, number);
+    return fits;
+}
+
 bool read_options(frame *call, size_t at, const option_field *fields, size_t fields_len, void *out, bool *out_given) {
     napi_env env = call->env;
     napi_valuetype type = napi_undefined;
@@ -108,18 +148,11 @@ bool read_options(frame *call, size_t at, const option_field *fields, size_t fie
     if (type != napi_object) return refuse(call, at, "an object");
     for (size_t i = 0; i < fields_len; i++) {
         napi_value value;
-        uint64_t number = 0;
         if (napi_get_named_property(env, call->arguments[at], fields[i].name, &value) != napi_ok ||
             napi_typeof(env, value, &type) != napi_ok)
             return false;
         if (type == napi_undefined) continue;
-        if (!read_option(call, value, &fields[i], &number)) {
-            char message[96];
-            snprintf(message, sizeof message, "%s is not a whole number in range", fields[i].name);
-            napi_throw_type_error(env, NULL, message);
-            return false;
-        }
-        set_option(out, &fields[i], number);
+        if (!take_option(call, value, &fields[i], out)) return refuse_option(call, &fields[i]);
     }
     return true;
 }

@@ -51,7 +51,8 @@ static const option_field host_options_fields[] = {
     {"deflate", offsetof(chordal_host_options, deflate), OPTION_U32},
     {"store_durability", offsetof(chordal_host_options, store_durability), OPTION_U32},
     {"store_flags", offsetof(chordal_host_options, store_flags), OPTION_U32},
-    {"reserved", offsetof(chordal_host_options, reserved), OPTION_U32},
+    {"store", offsetof(chordal_host_options, store), OPTION_TEXT},
+    {"store_vfs", offsetof(chordal_host_options, store_vfs), OPTION_TEXT},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -329,6 +330,7 @@ static napi_value flat_host_open(napi_env env, napi_callback_info info) {
         int code = chordal_host_open(has_options ? &in_options : NULL, &out_out, &call.error);
         result = code < 0 ? give_error(&call, code) : give_handle(&call, KIND_HOST, out_out);
     }
+    options_free(host_options_fields, sizeof host_options_fields / sizeof *host_options_fields, &in_options);
     return result;
 }
 

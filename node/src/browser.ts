@@ -29,6 +29,7 @@ function unsupported(): never {
 
 setPlatform({
     development: isDevelopment(),
+    stores: false,
     load: () => loadWasm(),
     random: (bytes) => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     later,

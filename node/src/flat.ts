@@ -129,8 +129,10 @@ export interface HostOptions {
   store_durability?: number | undefined;
   /** CHORDAL_STORE_… */
   store_flags?: number | undefined;
-  /** 0 */
-  reserved?: number | undefined;
+  /** path of the host's store, made if there is none; NULL: documents are in memory */
+  store?: string | undefined;
+  /** the file system that SQLite uses, by its name there; NULL: its default */
+  store_vfs?: string | undefined;
 }
 
 /** How a failed call makes what it throws. */

@@ -17,10 +17,9 @@ import {
     ChordalError,
     CODEC_BINARY,
     CODEC_TEXT,
-    E_INVALID,
-    E_RELEASED,
-    E_STATE,
-    E_UNSUPPORTED,
+    DURABILITY_FULL,
+    DURABILITY_NORMAL,
+    DURABILITY_OFF,
     EVENT_AUTHENTICATE,
     EVENT_CALL,
     EVENT_CANCEL,
@@ -34,6 +33,10 @@ import {
     EVENT_RESOLVE,
     EVENT_RESULT,
     EVENT_TICKET,
+    E_INVALID,
+    E_RELEASED,
+    E_STATE,
+    E_UNSUPPORTED,
     FORMAT_PACKED,
     LINK_AUTHENTICATE,
     LINK_CONNECT,
@@ -45,6 +48,8 @@ import {
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
     RESULT_BYTES,
+    STORE_OUTBOX,
+    STORE_READ_ONLY,
     type HostEvent,
     type ResultEvent,
 } from "./records.js";
@@ -54,7 +59,7 @@ import type { Transaction } from "./transaction.js";
 import { Worker, type WorkerOptions } from "./worker.js";
 
 /** What a host is opened with: limits of the core by name (bytes, counts, milliseconds; docs/api.md), and these. */
-export interface HostOptions extends Limits {
+export interface HostOptions extends Omit<Limits, "store_durability" | "store_flags" | "store_vfs"> {
     /** Types to provide. */
     types?: readonly Type<any, any, any, any>[];
     /** Whether types with a `placement` are placed; else they are provided, as in workers. Default true. */
@@ -64,6 +69,18 @@ export interface HostOptions extends Limits {
      * again after a restart.
      */
     name?: string | Uint8Array;
+    /**
+     * The path of the host's store, a SQLite file that is made when there is none: the documents of its objects are in
+     * it, and a commit is in it before anyone sees it. Not in browsers (UNSUPPORTED). Throws ChordalError OWNED (another
+     * host has it), NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO.
+     */
+    store?: string;
+    /** What a commit survives once anyone sees it: the death of the process, a power cut too, neither for sure. */
+    durability?: "normal" | "full" | "off";
+    /** Read the store beside its owner. */
+    readOnly?: boolean;
+    /** Keep what each commit wrote for others to follow. */
+    outbox?: boolean;
     /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
     freeze?: boolean;
     /**
@@ -72,6 +89,8 @@ export interface HostOptions extends Limits {
      */
     onError?: (error: unknown, where: string) => void;
 }
+
+const DURABILITY = { normal: DURABILITY_NORMAL, full: DURABILITY_FULL, off: DURABILITY_OFF };
 
 /** What the peer may do over a link. */
 export interface LinkOptions {
@@ -209,8 +228,8 @@ export class Host implements Disposable, AsyncDisposable {
 
     private open(flat: Flat): void {
         if (this.isClosed) throw closedError("host");
-        const { types = [], placed = true, freeze: _freeze, onError: _onError, name, ...limits } = this.options;
-        const core = new Core(flat, name === undefined ? limits : { ...limits, ...halvesOf(name) });
+        const { types = [], placed = true } = this.options;
+        const core = new Core(flat, coreOptions(this.options));
         const pump = new Pump(
             core,
             (event) => this.handle(event),
@@ -732,6 +751,19 @@ export class Host implements Disposable, AsyncDisposable {
     async [asyncDispose](): Promise<void> {
         await this.close();
     }
+}
+
+/** What the core takes of a host's options. */
+function coreOptions(options: HostOptions): Limits {
+    const { types: _types, placed: _placed, freeze: _freeze, onError: _onError, name, store, ...rest } = options;
+    const { durability = "normal", readOnly = false, outbox = false, ...limits } = rest;
+    const named = name === undefined ? {} : halvesOf(name);
+    if (store === undefined) return { ...limits, ...named };
+    if (!platform().stores) throw new ChordalError(E_UNSUPPORTED, 0, "a browser has no store");
+    const level = DURABILITY[durability];
+    if (level === undefined) throw new ChordalError(E_INVALID, 0, `${durability} is no durability`);
+    const flags = (readOnly ? STORE_READ_ONLY : 0) | (outbox ? STORE_OUTBOX : 0);
+    return { ...limits, ...named, store, store_durability: level, store_flags: flags };
 }
 
 /** A lasting name as the core takes it. */

@@ -49,6 +49,7 @@ function pipePath(url: string, schemes: RegExp): string | undefined {
 
 setPlatform({
     development: process.env.NODE_ENV !== "production",
+    stores: true,
     load: () => (wasmWanted() ? undefined : loadAddon()) ?? loadWasm(() => readFile(WASM)),
     random: (bytes) => webcrypto.getRandomValues(bytes),
     later: (step) => void setImmediate(step),

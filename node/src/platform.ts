@@ -23,6 +23,8 @@ export interface Process {
 export interface Platform {
     /** Whether values are frozen when a host does not say. */
     readonly development: boolean;
+    /** Whether hosts may have a store. */
+    readonly stores: boolean;
     /** The core; a promise where loading takes a while. */
     load(): Flat | Promise<Flat>;
     random(bytes: Uint8Array): Uint8Array;

@@ -7,7 +7,7 @@ import os
 import uuid
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _futures, _native, _records
 from ._admission import Admission
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 _HALF = 1 << 64
+_DURABILITY = {
+    "normal": _records.DURABILITY_NORMAL,
+    "full": _records.DURABILITY_FULL,
+    "off": _records.DURABILITY_OFF,
+}
 _TRIES = 16  # of a transaction that is run again on conflict
 
 
@@ -39,6 +44,12 @@ class Host:
     lasting name, a UUID (also as a string) or 16 bytes that no other host has: sessions find the way through it, and to
     it, again after a restart. Raises ChordalError INVALID or NOMEM.
 
+    `store`: the path of the host's store, a SQLite file that is made when there is none: the documents of its objects
+    are in it, and a commit is in it before anyone sees it. `durability`: what it survives then: "normal" the death of
+    the process, "full" a power cut, too, "off" neither for sure. `read_only`: read it beside its owner. `outbox`: keep
+    what each commit wrote for others to follow. Raises ChordalError OWNED (another host has it), NEWER, NOT_STORE,
+    CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO.
+
     A host lives on the event loop, and on the thread, that it is first used on: from another thread everything raises
     ChordalError BUSY, in a forked process FORKED, after :meth:`close` CLOSED. Use it as a context,
     ``async with chordal.Host(…) as host``, or close it yourself; things may be closed in any order.
@@ -50,9 +61,15 @@ class Host:
         types: Iterable[type[Object]] = (),
         placed: bool = True,
         name: str | bytes | uuid.UUID | None = None,
+        store: str | bytes | os.PathLike[Any] | None = None,
+        durability: Literal["normal", "full", "off"] = "normal",
+        read_only: bool = False,
+        outbox: bool = False,
         **limits: int,
     ) -> None:
-        self._core = Core(limits if name is None else limits | _halves(name))
+        named = {} if name is None else _halves(name)
+        stored = {} if store is None else _store_options(store, durability, read_only, outbox)
+        self._core = Core(limits | named | stored)
         self._provider = Provider(self)
         self._admission = Admission(self, self._provider)
         self._pump = self._provider.pump = Pump(self._core, self._handlers())
@@ -496,6 +513,15 @@ def _forgotten(core: Core, process: int) -> None:
     if os.getpid() == process and not core.closed:
         core.adopt()
         core.close()
+
+
+def _store_options(
+    path: str | bytes | os.PathLike[Any], durability: str, read_only: bool, outbox: bool
+) -> dict[str, int | bytes]:
+    if durability not in _DURABILITY:
+        raise ChordalError("invalid", f"{durability!r} is no durability: normal, full or off")
+    flags = (_records.STORE_READ_ONLY if read_only else 0) | (_records.STORE_OUTBOX if outbox else 0)
+    return {"store": os.fsencode(path), "store_durability": _DURABILITY[durability], "store_flags": flags}
 
 
 def _halves(name: str | bytes | uuid.UUID) -> dict[str, int]:

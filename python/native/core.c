@@ -78,11 +78,26 @@ static const struct option {
     OPTION(turn_bytes),
     OPTION(guard_timeout),
     OPTION(deflate),
+    OPTION(store_durability),
+    OPTION(store_flags),
+    OPTION(store),
+    OPTION(store_vfs),
 };
+
+/* A path or a name as bytes; the caller's object keeps it. */
+static bool set_text(chordal_host_options *out, size_t offset, PyObject *value) {
+    char *text;
+    if (PyBytes_AsStringAndSize(value, &text, NULL) < 0) return false;
+    memcpy((char *)out + offset, &text, sizeof text);
+    return true;
+}
 
 static bool set_option(chordal_host_options *out, PyObject *name, PyObject *value) {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, options[i].name) != 0) continue;
+        bool is_text = options[i].offset == offsetof(chordal_host_options, store) ||
+                       options[i].offset == offsetof(chordal_host_options, store_vfs);
+        if (is_text) return set_text(out, options[i].offset, value);
         unsigned long long number = PyLong_AsUnsignedLongLong(value);
         if (PyErr_Occurred()) return false;
         uint32_t small = (uint32_t)number;

@@ -65,7 +65,6 @@ typedef struct chordal_host_options {
     uint32_t deflate;           /* CHORDAL_DEFLATE_…: whether parts over 16 KiB are deflated where that pays */
     uint32_t store_durability;  /* CHORDAL_DURABILITY_…: what a commit survives once anybody sees it */
     uint32_t store_flags;       /* CHORDAL_STORE_… */
-    uint32_t reserved;          /* 0 */
     const char *store;          /* path of the host's store, made if there is none; NULL: documents are in memory */
     const char *store_vfs;      /* the file system that SQLite uses, by its name there; NULL: its default */
 } chordal_host_options;
