@@ -1,6 +1,16 @@
 """node/glue/glue.c: the functions of the Node addon, over addon.h."""
 
-from .common import NOTICE, TEXT, inputs, javascript_functions, option_fields, option_texts, outputs, short, structs_by_name
+from .common import (
+    NOTICE,
+    TEXT,
+    inputs,
+    javascript_functions,
+    option_fields,
+    option_texts,
+    outputs,
+    short,
+    structs_by_name,
+)
 
 SCALARS = {"id": "u64", "time": "u64", "u32": "u32", "i32": "i32"}
 C_TYPES = {

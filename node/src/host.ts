@@ -4,10 +4,11 @@ import { Admission } from "./admission.js";
 import { Core } from "./core.js";
 import { asyncDispose, dispose } from "./dispose.js";
 import { closedError, errorOf } from "./errors.js";
-import type { Counters, Flat, HostOptions as Limits } from "./flat.js";
+import type { Counters, Flat } from "./flat.js";
 import { Link, Server, type Authenticate, type Credentials } from "./link.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
 import type { Placement, Shape, Type } from "./object.js";
+import { coreOptions, hexOf, type HostOptions } from "./options.js";
 import { pack, packArguments, unpack } from "./packed.js";
 import { platform, type Accept } from "./platform.js";
 import type { ProvidedObject } from "./provided.js";
@@ -17,9 +18,6 @@ import {
     ChordalError,
     CODEC_BINARY,
     CODEC_TEXT,
-    DURABILITY_FULL,
-    DURABILITY_NORMAL,
-    DURABILITY_OFF,
     EVENT_AUTHENTICATE,
     EVENT_CALL,
     EVENT_CANCEL,
@@ -48,8 +46,6 @@ import {
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
     RESULT_BYTES,
-    STORE_OUTBOX,
-    STORE_READ_ONLY,
     type HostEvent,
     type ResultEvent,
 } from "./records.js";
@@ -57,40 +53,6 @@ import { Reference, withMembers, type AnyReference, type CallOptions, type Refer
 import { Replica, type KeepValues } from "./replica.js";
 import type { Transaction } from "./transaction.js";
 import { Worker, type WorkerOptions } from "./worker.js";
-
-/** What a host is opened with: limits of the core by name (bytes, counts, milliseconds; docs/api.md), and these. */
-export interface HostOptions extends Omit<Limits, "store_durability" | "store_flags" | "store_vfs"> {
-    /** Types to provide. */
-    types?: readonly Type<any, any, any, any>[];
-    /** Whether types with a `placement` are placed; else they are provided, as in workers. Default true. */
-    placed?: boolean;
-    /**
-     * The host's lasting name, a UUID or 16 bytes that no other host has: sessions find the way through it, and to it,
-     * again after a restart.
-     */
-    name?: string | Uint8Array;
-    /**
-     * The path of the host's store, a SQLite file that is made when there is none: the documents of its objects are in
-     * it, and a commit is in it before anyone sees it. Not in browsers (UNSUPPORTED). Throws ChordalError OWNED (another
-     * host has it), NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO.
-     */
-    store?: string;
-    /** What a commit survives once anyone sees it: the death of the process, a power cut too, neither for sure. */
-    durability?: "normal" | "full" | "off";
-    /** Read the store beside its owner. */
-    readOnly?: boolean;
-    /** Keep what each commit wrote for others to follow. */
-    outbox?: boolean;
-    /** Freeze all values, so that changing one throws. Default: when NODE_ENV is not "production". */
-    freeze?: boolean;
-    /**
-     * Told of what methods, derives and `start` throw besides MethodErrors, and of trouble that nobody asked for, such
-     * as a memory limit that is reached. Default: console.error.
-     */
-    onError?: (error: unknown, where: string) => void;
-}
-
-const DURABILITY = { normal: DURABILITY_NORMAL, full: DURABILITY_FULL, off: DURABILITY_OFF };
 
 /** What the peer may do over a link. */
 export interface LinkOptions {
@@ -751,32 +713,6 @@ export class Host implements Disposable, AsyncDisposable {
     async [asyncDispose](): Promise<void> {
         await this.close();
     }
-}
-
-/** What the core takes of a host's options. */
-function coreOptions(options: HostOptions): Limits {
-    const { types: _types, placed: _placed, freeze: _freeze, onError: _onError, name, store, ...rest } = options;
-    const { durability = "normal", readOnly = false, outbox = false, ...limits } = rest;
-    const named = name === undefined ? {} : halvesOf(name);
-    if (store === undefined) return { ...limits, ...named };
-    if (!platform().stores) throw new ChordalError(E_UNSUPPORTED, 0, "a browser has no store");
-    const level = DURABILITY[durability];
-    if (level === undefined) throw new ChordalError(E_INVALID, 0, `${durability} is no durability`);
-    const flags = (readOnly ? STORE_READ_ONLY : 0) | (outbox ? STORE_OUTBOX : 0);
-    return { ...limits, ...named, store, store_durability: level, store_flags: flags };
-}
-
-/** A lasting name as the core takes it. */
-function halvesOf(name: string | Uint8Array): Limits {
-    const digits = typeof name === "string" ? name.replaceAll("-", "") : hexOf(name);
-    if (!/^[0-9a-f]{32}$/i.test(digits) || /^0+$/.test(digits)) {
-        throw new ChordalError(E_INVALID, 0, `${name} is no name of a host: a UUID or 16 bytes`);
-    }
-    return { name_high: BigInt(`0x${digits.slice(0, 16)}`), name_low: BigInt(`0x${digits.slice(16)}`) };
-}
-
-function hexOf(bytes: Uint8Array): string {
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function attempt(step: () => void, fail: (error: unknown) => void): void {

@@ -13,10 +13,10 @@ export {
     type AttachOptions,
     type ConnectOptions,
     type GetOptions,
-    type HostOptions,
     type LinkOptions,
     type ListenOptions,
 } from "./host.js";
+export { type HostOptions } from "./options.js";
 export type { Authenticate, Credentials, Link, LinkState, Server } from "./link.js";
 export { pair, type PairOptions } from "./memory.js";
 export {

@@ -1,0 +1,96 @@
+// Documents in a store: there again, durable before they are seen, refused with clear codes.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { Host, type } from "../dist/node.js";
+
+function folder(t) {
+    const made = mkdtempSync(join(tmpdir(), "chordal-"));
+    t.after(() => rmSync(made, { recursive: true }));
+    return made;
+}
+
+const Notes = type("notes", {
+    params: ["board"],
+    documents: { list: { entries: [] }, title: "" },
+    methods: {
+        add(call, text) {
+            call.transaction((t) => {
+                t.list.entries.push({ text });
+            });
+            return text;
+        },
+    },
+});
+
+async function add(store, text, options = {}) {
+    const host = new Host({ store, types: [Notes], ...options });
+    const notes = host.get(Notes, { board: "a" });
+    await notes.live;
+    await notes.add(text);
+    const texts = notes.list.value.entries.map((entry) => entry.text);
+    await host.close();
+    return texts;
+}
+
+test("a document is there again", async (t) => {
+    const store = join(folder(t), "ä store.db");
+    for (const durability of ["normal", "full", "off"]) await add(store, durability, { durability });
+    assert.deepEqual(await add(store, "last"), ["normal", "full", "off", "last"]);
+});
+
+test("transactions of one turn build on each other", async (t) => {
+    const store = join(folder(t), "s.db");
+    const numbers = Array.from({ length: 100 }, (_, i) => i);
+    let host = new Host({ store, types: [Notes] });
+    const object = await host.object(Notes, { board: "a" });
+    const commits = numbers.map((i) => object.transaction((t) => void t.list.entries.push(i)));
+    assert.deepEqual(
+        await Promise.all(commits),
+        numbers.map((i) => i + 1),
+    );
+    await host.close();
+    host = new Host({ store, types: [Notes] });
+    assert.deepEqual((await host.object(Notes, { board: "a" })).list.entries, numbers);
+    await host.close();
+});
+
+test("only one owner, any number of readers", async (t) => {
+    const store = join(folder(t), "s.db");
+    const host = new Host({ store, types: [Notes] });
+    const object = await host.object(Notes, { board: "a" });
+    await object.transaction((t) => void t.list.entries.push(1));
+    assert.throws(() => new Host({ store }), { name: "owned" });
+    const reader = new Host({ store, types: [Notes], readOnly: true });
+    const copy = await reader.object(Notes, { board: "a" });
+    assert.deepEqual(copy.list.entries, [1]);
+    await assert.rejects(
+        copy.transaction((t) => void (t.title = "no")),
+        { name: "read_only" },
+    );
+    assert.equal(copy.title, "");
+    await reader.close();
+    await host.close();
+});
+
+test("bad stores", (t) => {
+    const place = folder(t);
+    const text = join(place, "text.db");
+    writeFileSync(text, "no database, ".repeat(100));
+    for (const [store, name] of [
+        [text, "not_store"],
+        [join(place, "none", "s.db"), "not_found"],
+        [place, "disk_io"],
+        ["", "invalid"],
+    ]) {
+        assert.throws(() => new Host({ store }), { name }, store);
+    }
+    assert.throws(() => new Host({ store: "s.db", durability: "some" }), { name: "invalid" });
+    assert.throws(() => new Host({ store: "a\0b" }), TypeError);
+    assert.throws(() => new Host({ store: 7 }), TypeError);
+    assert.deepEqual(readdirSync(place), ["text.db"]);
+});

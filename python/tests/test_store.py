@@ -1,0 +1,140 @@
+"""Documents in a store: there again, durable before they are seen, refused with clear codes."""
+
+import os
+import subprocess
+import sys
+
+import chordal
+import pytest
+from chordal import ChordalError
+from conftest import Notes
+
+
+async def add(path, text, **options):
+    async with chordal.Host(store=path, types=[Notes], **options) as host:
+        notes = await host.get(Notes, board="a").live()
+        await notes.add(text)
+        return [entry["text"] for entry in notes.list.value["entries"]]
+
+
+@pytest.mark.parametrize("durability", ["normal", "full", "off"])
+async def test_a_document_is_there_again(tmp_path, durability):
+    path = tmp_path / "ä store.db"
+    assert await add(path, "milk", durability=durability) == ["milk"]
+    assert await add(path, "honey", durability=durability) == ["milk", "honey"]
+    async with chordal.Host(store=os.fsencode(path), types=[Notes]) as host:
+        notes = await host.get(Notes, board="a").live()
+        assert notes.summary.value == ": 2"
+        other = await host.get(Notes, board="b").live()
+        assert other.list.value == {"entries": []}
+
+
+async def test_transactions_of_one_turn_build_on_each_other(tmp_path):
+    async with chordal.Host(store=tmp_path / "s.db", types=[Notes]) as host:
+        notes = host.object(Notes, board="a")
+        tickets = []
+        for number in range(100):
+            with notes.transaction() as t:
+                t.list["entries"].append(number)
+            tickets.append(t.ticket)
+        assert [await ticket for ticket in tickets] == list(range(1, 101))
+        assert notes.list["entries"] == list(range(100))
+    async with chordal.Host(store=tmp_path / "s.db", types=[Notes]) as host:
+        assert host.object(Notes, board="a").list["entries"] == list(range(100))
+
+
+async def test_only_one_owner(tmp_path):
+    path = tmp_path / "s.db"
+    async with chordal.Host(store=path, types=[Notes]) as host:
+        await (await host.get(Notes, board="a").live()).add("milk")
+        with pytest.raises(ChordalError) as failure:
+            chordal.Host(store=path)
+        assert failure.value.name == "owned"
+        program = f"import chordal; chordal.Host(store={str(path)!r})"
+        other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert other.returncode != 0 and "owned" in other.stderr
+        async with chordal.Host(store=path, types=[Notes], read_only=True) as reader:
+            notes = reader.object(Notes, board="a")
+            assert len(notes.list["entries"]) == 1
+            with notes.transaction() as t:
+                t.title = "no"
+            with pytest.raises(ChordalError) as failure:
+                await t.ticket
+            assert failure.value.name == "read_only"
+            assert notes.title == ""
+    assert await add(path, "honey") == ["milk", "honey"]
+
+
+async def test_bad_stores(tmp_path):
+    text = tmp_path / "text.db"
+    text.write_text("no database, " * 100)
+    for path, name in [
+        (text, "not_store"),
+        (tmp_path / "none" / "s.db", "not_found"),
+        (tmp_path, "disk_io"),
+        ("", "invalid"),
+        ("x" * 5000, "invalid"),
+    ]:
+        with pytest.raises(ChordalError) as failure:
+            chordal.Host(store=path)
+        assert failure.value.name == name, path
+    with pytest.raises(ChordalError) as failure:
+        chordal.Host(store=tmp_path / "s.db", durability="some")
+    assert failure.value.name == "invalid"
+    with pytest.raises(ChordalError) as failure:
+        chordal.Host(store=tmp_path / "s.db", read_only=True)
+    assert failure.value.name == "not_found"
+    with pytest.raises(ValueError):
+        chordal.Host(store="a\0b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["text.db"]
+    assert text.read_text().startswith("no database")
+
+
+# The interpreter's own SQLite closes the file in the same process, which drops the locks of ours: the owner's lock is
+# not among them.
+async def test_beside_the_interpreters_sqlite(tmp_path):
+    sqlite3 = pytest.importorskip("sqlite3")
+    path = tmp_path / "s.db"
+    async with chordal.Host(store=path, types=[Notes]) as host:
+        notes = await host.get(Notes, board="a").live()
+        for number in range(20):
+            await notes.add(str(number))
+            other = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            assert other.execute("SELECT count(*) FROM chordal_runs").fetchone() == (1,)
+            other.close()
+            program = f"import chordal; chordal.Host(store={str(path)!r})"
+            if number % 10 == 0:
+                owner = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+                assert "owned" in owner.stderr
+    async with chordal.Host(store=path, types=[Notes]) as host:
+        assert len(host.object(Notes, board="a").list["entries"]) == 20
+
+
+# A process that is killed between any two commits has lost none that it was told of.
+async def test_killed(tmp_path):
+    path = tmp_path / "s.db"
+    program = f"""
+import asyncio, chordal, sys
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+from conftest import Notes
+
+async def main():
+    async with chordal.Host(store={str(path)!r}, types=[Notes]) as host:
+        notes = await host.get(Notes, board="a").live()
+        for number in range(100000):
+            await notes.add(str(number))
+            print(len(notes.list.value["entries"]), flush=True)
+
+asyncio.run(main())
+"""
+    told = 0
+    for lines in (3, 50, 1):
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        for _ in range(lines):
+            told = int(process.stdout.readline())
+        process.kill()
+        process.communicate()
+        async with chordal.Host(store=path, types=[Notes]) as host:
+            entries = host.object(Notes, board="a").list["entries"]
+            assert len(entries) >= told
+            assert [entry["id"] for entry in entries] == list(range(1, len(entries) + 1))
