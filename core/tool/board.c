@@ -6,8 +6,36 @@
 #define NOTE_LIMIT 10000 /* bytes */
 #define TEXT_LIMIT 20000 /* units that are kept of the text */
 
+static uint64_t number_of(const chordal_cursor *note) {
+    chordal_cursor id;
+    size_t len = 0;
+    char *text = chordal_cursor_get(note, "id", 2, &id) == 0 ? tool_string(&id, &len) : NULL;
+    uint64_t number = text && *text == 'n' ? strtoull(text + 1, NULL, 10) : 0;
+    free(text);
+    return number;
+}
+
+/* The highest number among the notes that the store had. */
+static uint64_t last_number(const chordal_request *request) {
+    chordal_value *board = NULL;
+    chordal_cursor root, notes, note;
+    uint64_t last = 0;
+    if (chordal_object_value(request->host, request->object, BOARD, &board, NULL)) return 0;
+    chordal_cursor_root(board, &root);
+    if (chordal_cursor_get(&root, "notes", 5, &notes) == 0) {
+        for (uint64_t i = 0; chordal_cursor_at(&notes, i, &note) == 0; i++) {
+            uint64_t number = number_of(&note);
+            if (number > last) last = number;
+        }
+    }
+    chordal_value_unref(board);
+    return last;
+}
+
 static void board_made(const chordal_request *request) {
-    *request->data = calloc(1, sizeof(uint64_t)); /* the number of the last note */
+    uint64_t *last = malloc(sizeof *last); /* the number of the last note */
+    if (last) *last = last_number(request);
+    *request->data = last;
 }
 
 static void board_retired(const chordal_request *request) {

@@ -46,6 +46,13 @@ void tool_name(const char *word, chordal_host_options *out) {
     out->name_high = halves[0], out->name_low = halves[1];
 }
 
+uint32_t tool_durability(const char *word) {
+    if (!word || strcmp(word, "normal") == 0) return CHORDAL_DURABILITY_NORMAL;
+    if (strcmp(word, "full") == 0) return CHORDAL_DURABILITY_FULL;
+    if (strcmp(word, "off") != 0) tool_die("--durability is normal, full or off", NULL);
+    return CHORDAL_DURABILITY_OFF;
+}
+
 void tool_expect(int argc, char **argv, int least, int most, const char *usage) {
     for (int i = 0; i < argc; i++)
         if (strncmp(argv[i], "--", 2) == 0) tool_usage(usage);

@@ -3,7 +3,7 @@
 
 #define USAGE                                                                                                          \
     "serve --listen ws://127.0.0.1:7777 [--listen ipc:/path] [--page folder] [--origin http://example.org]… "        \
-    "[--name UUID]"
+    "[--name UUID] [--store file.db [--durability normal|full|off]]"
 #define LISTEN_LIMIT 16
 
 static void take_origins(int *argc, char **argv, tool_text *out) {
@@ -38,6 +38,8 @@ int tool_serve(int argc, char **argv) {
     };
     chordal_host_options host = {.size = sizeof host};
     tool_name(tool_option(&argc, argv, "--name"), &host);
+    host.store = tool_option(&argc, argv, "--store");
+    host.store_durability = tool_durability(tool_option(&argc, argv, "--durability"));
     tool_expect(argc, argv, 0, 0, USAGE);
     if (count == 0) tool_usage(USAGE);
     tool_program_open(&program, &host, NULL, NULL);

@@ -64,6 +64,7 @@ uint32_t tool_codec(const char *word);
 uint64_t tool_number(const char *word, uint64_t otherwise);
 /* A host's lasting name: 32 hexadecimal digits, hyphens between them as in a UUID. NULL: none. */
 void tool_name(const char *word, chordal_host_options *out);
+uint32_t tool_durability(const char *word); /* NULL: normal */
 /* Exit with the usage unless so many arguments are left, and no unknown option. */
 void tool_expect(int argc, char **argv, int least, int most, const char *usage);
 

@@ -63,6 +63,10 @@ export interface Declaration<P extends string, D, R, M> {
     placement?(params: { readonly [K in P]: any }, host: Host): Place | Promise<Place>;
     /** JSON values of each object, with what they are in a new one. They change only in transactions. */
     documents?: D;
+    /** Names of documents that are not in the host's store: they begin anew with the object. */
+    inMemory?: readonly (keyof D & string)[];
+    /** How many of the newest revisions of its documents a store keeps; default 0. */
+    history?: number | "all";
     /** Values computed from documents. */
     derives?: { [K in keyof R]: Derive<D, R[K]> };
     /**
@@ -113,6 +117,8 @@ const PARTS = new Set<string>([
     "keep",
     "placement",
     "documents",
+    "inMemory",
+    "history",
     "derives",
     "methods",
     "idempotent",
@@ -140,6 +146,9 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
         this.params = [...(declaration.params ?? [])];
         this.members = membersOf(declaration);
         const names = new Set(this.members.map((member) => member.name));
+        for (const name of declaration.inMemory ?? []) {
+            if (this.documentIndex(name) < 0) throw new ChordalError(E_INVALID, 0, `no document is named ${name}`);
+        }
         if (names.size !== this.members.length) throw new ChordalError(E_INVALID, 0, "two members have the same name");
     }
 
@@ -156,6 +165,7 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
                 version: this.version,
                 params: this.params,
                 keep: this.declaration.keep === true,
+                history: this.declaration.history ?? 0,
                 start: this.declaration.start !== undefined,
                 guarded: this.declaration.guard !== undefined,
                 members: this.members.map((member) => this.describe(member)),
@@ -164,6 +174,8 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
     }
 
     private describe({ name, kind, initial, derive }: MemberOfType): Named {
+        if (kind === "document" && this.declaration.inMemory?.includes(name) === true)
+            return { name, kind, initial, persist: false };
         if (kind === "document") return { name, kind, initial };
         if (kind === "derive") return { name, kind, from: derive!.from };
         return { name, kind, idempotent: this.declaration.idempotent?.includes(name) === true };

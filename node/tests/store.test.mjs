@@ -59,6 +59,21 @@ test("transactions of one turn build on each other", async (t) => {
     await host.close();
 });
 
+test("documents of the moment", async (t) => {
+    const store = join(folder(t), "s.db");
+    const Mixed = type("mixed", { documents: { kept: 0, seen: 0 }, inMemory: ["seen"], history: 5 });
+    for (const round of [1, 2]) {
+        const host = new Host({ store, types: [Mixed] });
+        const object = await host.object(Mixed);
+        assert.deepEqual([object.kept, object.seen], [round - 1, 0]);
+        await object.transaction((t) => {
+            t.kept = t.seen = round;
+        });
+        await host.close();
+    }
+    assert.throws(() => type("x", { inMemory: ["nothing"] }), { name: "invalid" });
+});
+
 test("only one owner, any number of readers", async (t) => {
     const store = join(folder(t), "s.db");
     const host = new Host({ store, types: [Notes] });

@@ -20,7 +20,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Union, overload
 
 from .errors import ChordalError
 from .transaction import Transaction
@@ -55,8 +55,9 @@ class Document(MemberDeclaration):
 
     kind = "document"
 
-    def __init__(self, initial: Any) -> None:
+    def __init__(self, initial: Any, persist: bool = True) -> None:
         self.initial = freeze(initial)
+        self.persist = persist
 
     @overload
     def __get__(self, instance: None, owner: Any) -> Document: ...
@@ -69,7 +70,8 @@ class Document(MemberDeclaration):
         raise AttributeError(f"{self.name} is a document: change it in a transaction")
 
     def declared(self) -> dict[str, Any]:
-        return {**super().declared(), "initial": self.initial}
+        declared = {**super().declared(), "initial": self.initial}
+        return declared if self.persist else {**declared, "persist": False}
 
 
 class Derive(MemberDeclaration):
@@ -134,9 +136,10 @@ def _arity(function: Callable[..., Any]) -> tuple[int, float]:
     return max(least, 0), most
 
 
-def document(initial: Any = None) -> Any:
-    """Declare a document; `initial` is its value in a new object. Raises ChordalError as :func:`chordal.freeze`."""
-    return Document(initial)
+def document(initial: Any = None, *, persist: bool = True) -> Any:
+    """Declare a document; `initial` is its value in a new object. It is in the host's store, if it has one, unless
+    `persist` is False. Raises ChordalError as :func:`chordal.freeze`."""
+    return Document(initial, persist)
 
 
 def derive(*sources: str) -> Callable[[Callable[[Any], Any]], Any]:
@@ -188,6 +191,7 @@ class Object:
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
     type_keep: ClassVar[bool] = False
+    type_history: ClassVar[int | str] = 0
     type_placement: ClassVar[Placement | None] = None
     type_params: ClassVar[tuple[str, ...]] = ()
     type_members: ClassVar[tuple[MemberDeclaration, ...]] = ()
@@ -204,6 +208,7 @@ class Object:
         name: str = "",
         version: int = 1,
         keep: bool = False,
+        history: int | Literal["all"] = 0,
         placement: Placement | None = None,
         **rest: Any,
     ) -> None:
@@ -212,6 +217,7 @@ class Object:
         cls.type_name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
         cls.type_version = version
         cls.type_keep = keep
+        cls.type_history = history
         cls.type_members = _members(cls)
         cls.type_documents = {member.name: member for member in cls.type_members if isinstance(member, Document)}
         cls.type_params = _params(cls)
@@ -225,6 +231,7 @@ class Object:
                 "version": cls.type_version,
                 "params": cls.type_params,
                 "keep": cls.type_keep,
+                "history": cls.type_history,
                 "start": cls.start is not Object.start,
                 "guarded": cls.guard.__func__ is not Object.guard.__func__,
                 "members": [member.declared() for member in cls.type_members],

@@ -43,6 +43,22 @@ async def test_transactions_of_one_turn_build_on_each_other(tmp_path):
         assert host.object(Notes, board="a").list["entries"] == list(range(100))
 
 
+class Mixed(chordal.Object, history=5):
+    kept = chordal.document(0)
+    seen = chordal.document(0, persist=False)
+
+
+async def test_documents_of_the_moment(tmp_path):
+    for round in range(1, 3):
+        async with chordal.Host(store=tmp_path / "s.db", types=[Mixed]) as host:
+            mixed = host.object(Mixed)
+            assert (mixed.kept, mixed.seen) == (round - 1, 0)
+            with mixed.transaction() as t:
+                t.kept = t.seen = round
+            await t.ticket
+            assert (mixed.kept, mixed.seen) == (round, round)
+
+
 async def test_only_one_owner(tmp_path):
     path = tmp_path / "s.db"
     async with chordal.Host(store=path, types=[Notes]) as host:

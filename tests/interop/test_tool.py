@@ -76,6 +76,23 @@ def test_watch(address):
     watcher.stderr.close()
 
 
+def test_a_store_is_there_after_a_kill(tmp_path):
+    store = ["--store", str(tmp_path / "board.db")]
+    for number in range(1, 4):
+        process = subprocess.Popen(
+            [TOOL, "serve", "--listen", "ws://127.0.0.1:0", *store], stdout=subprocess.PIPE, text=True
+        )
+        address = process.stdout.readline().split()[1]
+        assert run("call", address, *BOARD, "add", f'"note {number}"') == (0, f'"n{number}"\n', "")
+        status, _, error = run("serve", "--listen", "ws://127.0.0.1:0", *store)
+        assert status == 1 and "owned" in error
+        process.kill()
+        process.communicate()
+    with square.running([TOOL, "serve", "--listen", "ws://127.0.0.1:0", *store], "the server") as listening:
+        address = listening.removeprefix("listening ")
+        assert run("call", address, *BOARD, "remove", '"n2"') == (0, "null\n", "")
+
+
 def test_address_in_use(address):
     status, _, error = run("serve", "--listen", address)
     assert status == 1 and "(exists)" in error
