@@ -174,7 +174,7 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
     }
 
     private describe({ name, kind, initial, derive }: MemberOfType): Named {
-        if (kind === "document" && this.declaration.inMemory?.includes(name) === true)
+        if (kind === "document" && this.declaration.inMemory?.some((other) => other === name))
             return { name, kind, initial, persist: false };
         if (kind === "document") return { name, kind, initial };
         if (kind === "derive") return { name, kind, from: derive!.from };
