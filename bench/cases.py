@@ -118,7 +118,7 @@ CASES = {
     "one commit to 100 WebSockets": (
         "4 characters appended in a short text",
         "a change sent to 100 readers over loopback WebSockets in the same process, until the last one has it; ours is "
-        "a commit with acks, frames and watches, `ws` and Socket.IO send bytes alone",
+        "a commit with acks, frames and watches; `ws`, Socket.IO and NATS send bytes alone",
         ("node",),
     ),
     "one commit to": (

@@ -16,12 +16,13 @@ import baseline
 import cases
 import figures
 import limit
+import nats
 import page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 VENV = WORK / "venv"
-PEERS = "chord yjs automerge loro json1 immer patch call crowd".split()
+PEERS = "chord yjs automerge loro json1 immer patch call crowd rooms".split()
 ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
 
 
@@ -159,6 +160,7 @@ def main():
     if not options.quick:
         install_peers()
         limit.build()
+        nats.build()
     entries = measure(*((1, 1, False) if options.quick else (options.rounds, 5, True)))
     reports, pages = (WORK, WORK) if options.quick else (BENCH, ROOT / "docs")
     lines = ",\n".join(json.dumps(entry) for entry in entries)

@@ -1,6 +1,6 @@
 // Beside bench/crowd.mjs: a change of a text sent to a hundred readers over loopback WebSockets, all in this process,
-// until the last reader has it. `ws` only broadcasts the bytes of a token; Socket.IO emits it as an event; with Yjs and
-// y-websocket's way (an update a message) it is merged into each reader's document.
+// until the last reader has it. `ws` only broadcasts the bytes of a token; Socket.IO emits it as an event; of Yjs, each
+// update is merged into each reader's document. Servers of their own are in rooms.mjs.
 // node bench/peers/crowd.mjs FOLDER BATCHES
 
 import { once as event } from "node:events";
@@ -11,27 +11,7 @@ import { io } from "socket.io-client";
 import { WebSocket, WebSocketServer } from "ws";
 import * as Y from "yjs";
 
-import { print, times } from "./measure.mjs";
-
-const READERS = 100;
-const BATCH = 20;
-let waiting = 0;
-let arrived = () => {};
-const took = () => {
-    if (--waiting === 0) arrived();
-};
-const toAll = (send) => () => {
-    waiting = READERS;
-    const all = new Promise((resolve) => (arrived = resolve));
-    send();
-    return all;
-};
-
-async function measure(system, open) {
-    const { send, close } = await open();
-    print("one commit to 100 WebSockets", system, await times(BATCH, toAll(send)));
-    await close();
-}
+import { measureCrowd, READERS, took } from "./measure.mjs";
 
 async function webSockets(onMessage) {
     const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -58,13 +38,13 @@ async function webSockets(onMessage) {
     return { broadcast, close };
 }
 
-await measure("ws", async () => {
+async function openWs() {
     const { broadcast, close } = await webSockets(() => () => {});
     const token = new TextEncoder().encode('["a",[0],4]');
     return { send: () => broadcast(token), close };
-});
+}
 
-await measure("yjs", async () => {
+async function openYjs() {
     const source = new Y.Doc();
     const text = source.getText("text");
     const { broadcast, close } = await webSockets(() => {
@@ -73,9 +53,9 @@ await measure("yjs", async () => {
     });
     source.on("update", broadcast);
     return { send: () => text.insert(text.length, " tok"), close };
-});
+}
 
-await measure("socket.io", async () => {
+async function openSocketIo() {
     const http = createServer();
     const server = new Server(http, { transports: ["websocket"] });
     await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -91,5 +71,9 @@ await measure("socket.io", async () => {
         await server.close();
     };
     return { send: () => server.emit("token", " tok"), close };
-});
+}
+
+await measureCrowd("ws", await openWs());
+await measureCrowd("yjs", await openYjs());
+await measureCrowd("socket.io", await openSocketIo());
 process.exit(0);

@@ -50,8 +50,31 @@ export async function times(batch, once, restore) {
 }
 
 export function print(name, system, row) {
-    const known = { case: name, system, version: version(system), unit: "us" };
+    const known = { case: name, system, version: row.version ?? version(system), unit: "us" };
     process.stdout.write(`${JSON.stringify({ ...known, ...row })}\n`);
+}
+
+export const READERS = 100;
+const CROWD_BATCH = 20;
+let waiting = 0;
+let arrived = () => {};
+
+/** One of the readers has it. */
+export function took() {
+    if (--waiting === 0) arrived();
+}
+
+/** A change sent to all readers over WebSockets, until the last one took it. `version`: when no package tells it. */
+export async function measureCrowd(system, { send, close, version: told }) {
+    const toAll = () => {
+        waiting = READERS;
+        const all = new Promise((resolve) => (arrived = resolve));
+        send();
+        return all;
+    };
+    const row = await times(CROWD_BATCH, toAll);
+    print("one commit to 100 WebSockets", system, { ...row, ...(told && { version: told }) });
+    await close();
 }
 
 async function measureChange(peer, name, batch, act, restore) {
