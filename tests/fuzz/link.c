@@ -1,10 +1,12 @@
-/* The whole machine: a host that provides and holds, between three peers that say anything, and a program that does
+/* The whole machine: a host that provides and holds, between peers that say anything, and a program that does
  * anything, both led by the input. The host must stay sound, send only what is well formed, and keep nothing. */
 #include "fuzz/fuzz.h"
 #define HOST_EVENTS 256
 #include "fuzz/peer.h"
 
-#define PEERS 3 /* one that the host accepted, one that it connected to, one that it routes to */
+/* One that the host accepted, one that it connected to, one that it routes to, one that it asks who it is, one that it
+ * trusts and routes to. */
+#define PEERS 5
 #define THINGS 8
 
 typedef struct world {
@@ -24,7 +26,14 @@ typedef struct world {
     "},"                                                                                                               \
     "{\"name\":\"go\",\"kind\":\"method\"}]}"
 
-static const char *const types[] = {"notes", "sum", "nothing", "far"};
+#define SEALED                                                                                                         \
+    "{\"name\":\"sealed\",\"params\":[\"board\"],\"guarded\":true,\"members\":["                                       \
+    "{\"name\":\"list\",\"kind\":\"document\",\"initial\":{\"entries\":[],\"text\":\"\"}},"                            \
+    "{\"name\":\"title\",\"kind\":\"document\",\"initial\":\"\"},"                                                     \
+    "{\"name\":\"add\",\"kind\":\"method\"},{\"name\":\"ping\",\"kind\":\"method\",\"idempotent\":true}]}"
+
+static const char *const types[] = {"notes", "sum", "nothing", "far", "sealed", "placed", "sealed", "placed"};
+static const char *const authorities[] = {"null", "7", "{}", "{\"user\":\"ann\"}"};
 static const char *const params[] = {NOTES_PARAMS, "{}", "{\"board\":1}", "[]"};
 
 /* ---- what peers say ---- */
@@ -115,19 +124,51 @@ static void say_any(world *w, raw_peer *p) {
     (void)peer_say(p, &m);
 }
 
+static void say_who(world *w, raw_peer *p) {
+    bool json = p->encoding == CHORDAL__ENCODING_JSON;
+    chordal__message m = peer_message(p, CHORDAL__HELLO, 0);
+    m.numbers[0] = m.numbers[1] = 1;
+    m.numbers[2] = 1 << 20;
+    if (fuzz_byte(&w->in) & 1)
+        draw_part(w, p, &m.parts[0]);
+    else
+        set_part(&m.parts[0],
+                 json ? "{\"credentials\":7}"
+                      : "\x81\xab"
+                        "credentials\x07",
+                 json ? 17 : 14);
+    (void)peer_say(p, &m);
+}
+
+/* With an authority, which counts where the host trusts its peer. */
+static void say_origin_as(world *w, raw_peer *p, uint64_t origin, const char *route) {
+    chordal__message m = peer_message(p, CHORDAL__ORIGIN, origin);
+    m.numbers[0] = origin;
+    m.numbers[1] = p->encoding;
+    set_text(&m, 0, route);
+    draw_part(w, p, &m.parts[0]);
+    (void)peer_say(p, &m);
+}
+
 /* The beginnings that would take long to find. */
 static void say_likely(world *w, raw_peer *p) {
     uint8_t which = fuzz_byte(&w->in);
     uint64_t origin = fuzz_byte(&w->in) & 7, hold = fuzz_byte(&w->in) & 3;
     switch (which % 14) {
     case 0:
-        (void)say_hello(p);
+        if (p->flags & CHORDAL_LINK_AUTHENTICATE)
+            say_who(w, p);
+        else
+            (void)say_hello(p);
         break;
     case 1:
-        (void)say_origin(p, origin, which & 16 ? "04040404040404040404040404040404" : "");
+        if (p->flags & CHORDAL_LINK_TRUSTED)
+            say_origin_as(w, p, origin, which & 16 ? "03030303030303030303030303030303" : "");
+        else
+            (void)say_origin(p, origin, which & 16 ? "04040404040404040404040404040404" : "");
         break;
     case 2:
-        (void)say_hold(p, origin, hold, types[which >> 4 & 3]);
+        (void)say_hold(p, origin, hold, types[which >> 4 & 7]);
         break;
     case 3:
         (void)say_number(p, CHORDAL__OPENED, origin, 0);
@@ -154,7 +195,7 @@ static void say_likely(world *w, raw_peer *p) {
         (void)say_number(p, CHORDAL__RELEASED, origin, hold);
         break;
     case 11:
-        (void)say_texts(p, CHORDAL__OFFER, 0, 0, "far", "");
+        (void)say_texts(p, CHORDAL__OFFER, 0, 0, which & 16 ? "placed" : "far", "");
         break;
     case 12:
         (void)say_number(p, CHORDAL__ENDED, origin, 0);
@@ -209,7 +250,7 @@ static void answer_some(world *w, uint8_t how) {
 
 static void act_on_references(world *w, uint8_t what, uint8_t which) {
     chordal_id *reference = &w->references[which % THINGS], *watch = &w->watches[which >> 3 & 7];
-    const char *type = types[which >> 3 & 3], *given = params[which >> 5 & 3];
+    const char *type = types[which >> 3 & 7], *given = params[which >> 6 & 3];
     chordal_id link = w->peers[which & 1].link;
     switch (what & 7) {
     case 0:
@@ -324,9 +365,71 @@ static void act_on_links(world *w, uint8_t what, uint8_t which) {
     }
 }
 
+/* ---- who is let in, what he may, and where things are ---- */
+
+static void take_back(world *w, const char *authority, chordal_id object, bool one) {
+    const uint8_t *json = (const uint8_t *)authority;
+    if (one)
+        (void)chordal_object_revoke(w->h.host, object, CHORDAL_FORMAT_JSON, json, strlen(authority), "no", 2, NULL);
+    else
+        (void)chordal_host_revoke(w->h.host, CHORDAL_FORMAT_JSON, json, strlen(authority), "no", 2, NULL);
+}
+
+static void judge_all(world *w, uint32_t verdict) {
+    for (size_t i = 0; i < w->h.len; i++)
+        if (w->h.events[i].kind == CHORDAL_EVENT_GUARD)
+            (void)chordal_guard_answer(w->h.host, w->h.events[i].as.guard.guard, verdict, NULL);
+}
+
+static void resolve_all(world *w, chordal_id link, uint8_t how) {
+    for (size_t i = 0; i < w->h.len; i++) {
+        if (w->h.events[i].kind != CHORDAL_EVENT_RESOLVE) continue;
+        chordal_id question = w->h.events[i].as.resolve.question;
+        if (how & 8)
+            (void)chordal_resolve_fail(w->h.host, question, how & 16 ? "own" : "no_route", how & 16 ? 3 : 8, "m", 1,
+                                       NULL);
+        else
+            (void)chordal_resolve(w->h.host, question, link, NULL);
+    }
+}
+
+static void act_on_access(world *w, uint8_t what, uint8_t which) {
+    const char *authority = authorities[which & 3];
+    raw_peer *p = &w->peers[which % PEERS];
+    uint32_t offers;
+    switch (what & 7) {
+    case 0:
+    case 1:
+        (void)chordal_link_admit(w->h.host, w->peers[3].link, CHORDAL_FORMAT_JSON, (const uint8_t *)authority,
+                                 strlen(authority), NULL);
+        break;
+    case 2:
+        (void)chordal_link_refuse(w->h.host, w->peers[3].link, "words", 5, NULL);
+        break;
+    case 3:
+        judge_all(w, what >> 3 & 3);
+        break;
+    case 4:
+        take_back(w, authority, w->objects[which >> 2 & 7], what & 8);
+        break;
+    case 5:
+        (void)chordal_link_credentials(w->h.host, w->peers[1].link, CHORDAL_FORMAT_JSON, (const uint8_t *)authority,
+                                       strlen(authority), NULL);
+        (void)chordal_link_offers(w->h.host, p->link, "placed", 6, &offers, NULL);
+        break;
+    default:
+        resolve_all(w, p->link, what);
+    }
+}
+
+static raw_peer *peer_of(world *w, uint8_t op) {
+    uint8_t which = op >> 4;
+    return &w->peers[which < 6 ? which % 3 : 3 + (which & 1)];
+}
+
 static void step(world *w) {
     uint8_t op = fuzz_byte(&w->in);
-    raw_peer *p = &w->peers[(op >> 4) % PEERS];
+    raw_peer *p = peer_of(w, op);
     uint8_t what = 0, which = 0;
     if ((op & 15) > 5) what = fuzz_byte(&w->in), which = fuzz_byte(&w->in);
     switch (op & 15) {
@@ -359,21 +462,28 @@ static void step(world *w) {
     case 12:
         answer_some(w, what);
         break;
+    case 13:
+        act_on_access(w, what, which);
+        break;
     default:
         poll_some(w);
     }
 }
 
 static void open_world(world *w, uint8_t how) {
-    static const uint32_t flags[PEERS] = {0, CHORDAL_LINK_CONNECT | CHORDAL_LINK_OFFER, CHORDAL_LINK_ROUTE_OFFERS};
+    static const uint32_t flags[PEERS] = {0, CHORDAL_LINK_CONNECT | CHORDAL_LINK_OFFER, CHORDAL_LINK_ROUTE_OFFERS,
+                                          CHORDAL_LINK_AUTHENTICATE, CHORDAL_LINK_TRUSTED | CHORDAL_LINK_ROUTE_OFFERS};
     chordal_host_options options = {.window_messages = 1 + (how >> 3 & 3), .call_limit = 1 + (how >> 5 & 1)};
+    options.guard_timeout = options.resolve_timeout = 1000;
     if (how & 64) options.window_bytes = 64;
     if (how & 128) options.memory_limit = 200000, options.queue_limit = 20000;
     test_host_open(&w->h, options);
     provide(&w->h, NOTES);
     provide(&w->h, DERIVED);
+    provide(&w->h, SEALED);
+    CHECK_INT(chordal_type_place(w->h.host, "placed", 6, NULL), 0);
     for (int i = 0; i < PEERS; i++) {
-        peer_open(&w->peers[i], &w->h, flags[i], how >> i & 1 ? CHORDAL_CODEC_TEXT : CHORDAL_CODEC_BINARY);
+        peer_open(&w->peers[i], &w->h, flags[i], how >> i % 3 & 1 ? CHORDAL_CODEC_TEXT : CHORDAL_CODEC_BINARY);
         (void)say_hello(&w->peers[i]);
     }
 }
