@@ -67,12 +67,17 @@ static void revoke_hold(chordal__hold *hold, const chordal__body *reason) {
     chordal__object_undemand(object);
 }
 
-void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason) {
-    if (!object->stream) return;
-    chordal__list *end = &object->stream->holds, *node = end->next;
-    while (node != end) { /* the stream goes with its last hold */
+/* The stream goes with its last hold. */
+static void revoke_all(chordal__list *holds, const chordal__authority *authority, const chordal__body *reason) {
+    chordal__list *node = holds->next;
+    while (node != holds) {
         chordal__hold *hold = CHORDAL__ENTRY(node, chordal__hold, stream_node);
         node = node->next;
         if (chordal__authority_equal(hold->provider->caller.authority, authority)) revoke_hold(hold, reason);
     }
+}
+
+void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason) {
+    if (object->stream) revoke_all(&object->stream->aside, authority, reason);
+    if (object->stream) revoke_all(&object->stream->holds, authority, reason);
 }

@@ -240,6 +240,47 @@ TEST(one_object_is_taken) {
     close_pair();
 }
 
+static void hold_notes(raw_peer *peer, test_host *h, uint8_t name) {
+    peer_open(peer, h, 0, CHORDAL_CODEC_BINARY);
+    peer->name = name; /* of its session, too */
+    CHECK_INT(say_hello(peer), 0);
+    CHECK_INT(say_origin(peer, 1, ""), 0);
+    CHECK_INT(say_hold(peer, 1, 0, "notes"), 0);
+    test_poll(h);
+}
+
+/* One reader takes all, one has a full window and misses changes, one missed them and is away: none gets more. */
+TEST(one_object_is_taken_from_who_lags) {
+    raw_peer peers[3];
+    test_host *h = &p.a;
+    chordal_id object;
+    test_host_open(h, (chordal_host_options){.window_messages = 1});
+    provide(h, NOTES);
+    CHECK_INT(chordal_object_get(h->host, "notes", 5, JSON(NOTES_PARAMS), &object, NULL), 0);
+    for (uint8_t i = 0; i < 3; i++) hold_notes(&peers[i], h, i + 1);
+    CHECK_INT(say_number(&peers[0], CHORDAL__ACK, 1, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        (void)set_json(h, object, 1, "", i ? "\"two\"" : "\"one\"");
+        test_poll(h);
+    }
+    CHECK_INT(chordal_link_down(h->host, peers[2].link, 0, NULL), 0);
+    CHECK_INT(test_counters(h).live_lost, 1);
+    CHECK_INT(chordal_object_revoke(h->host, object, JSON("null"), "", 0, NULL), 0);
+    for (int i = 0; i < 2; i++) CHECK_INT(say_number(&peers[i], CHORDAL__ACK, 1, 1), 0);
+    (void)set_json(h, object, 1, "", "\"three\"");
+    test_poll(h);
+    for (int i = 0; i < 2; i++) {
+        peer_hear(&peers[i]);
+        CHECK_INT(peers[i].heard[CHORDAL__STATE], i == 0);
+        CHECK_INT(peers[i].heard[CHORDAL__REVOKED], 1);
+    }
+    CHECK_INT(chordal_object_drop(h->host, object, NULL), 0);
+    test_poll(h);
+    CHECK_INT(last_event(h, CHORDAL_EVENT_OBJECT)->as.object.state, CHORDAL_OBJECT_RETIRED); /* nobody holds it */
+    for (int i = 0; i < 3; i++) peer_close(&peers[i]);
+    end_host(h);
+}
+
 /* Neither a result that runs, nor one that waits for the window, nor one that is sent again crosses any more. */
 TEST(outcomes_are_withheld) {
     for (int moment = 0; moment < 3; moment++) {
@@ -494,6 +535,7 @@ TESTS({"a session is its authority's", a_session_is_its_authoritys},
       {"revoked with a full window", revoked_with_a_full_window}, {"revoked while away", revoked_while_away},
       {"revoked sessions are remembered within a bound", revoked_sessions_are_remembered_within_a_bound},
       {"revocation has limits", revocation_has_limits}, {"one object is taken", one_object_is_taken},
+      {"one object is taken from who lags", one_object_is_taken_from_who_lags},
       {"outcomes are withheld", outcomes_are_withheld},
       {"authority goes on over a host in the middle", authority_goes_on_over_a_host_in_the_middle},
       {"revoked in the middle", revoked_in_the_middle}, {"revoked behind the middle", revoked_behind_the_middle},
