@@ -233,6 +233,40 @@ void sim_check_sessions(sim_world *w, int host, chordal_id link) {
     for (int target = 0; target < w->hosts_len && !w->failure[0]; target++) check_target(w, host, link, target);
 }
 
+/* ---- what is not allowed ---- */
+
+void sim_check_allowed(sim_world *w, const sim_reader *reader) {
+    if (!w->guarded) return;
+    w->checks++;
+    if (sim_forbidden(w, reader, SIM_HOLDS, reader->opened))
+        sim_fail(w, "guard: reader %d is told of what it may not hold", (int)(reader - w->readers));
+}
+
+static void check_may_run(sim_world *w, uint64_t index) {
+    const sim_call *call = &w->calls[index];
+    const sim_reader *reader = &w->readers[call->reader];
+    if (!w->guarded || reader->serial != call->reference) return;
+    w->checks++;
+    if (sim_forbidden(w, reader, call->idempotent ? SIM_AGAINS : SIM_RUNS, call->started))
+        sim_fail(w, "guard: call %" PRIu64 " runs, which is not allowed", index);
+}
+
+void sim_check_caller(sim_world *w, uint64_t index, int host, chordal_id id) {
+    const sim_call *call = &w->calls[index];
+    const sim_reader *reader = &w->readers[call->reader];
+    chordal_value *authority;
+    chordal_cursor cursor, first;
+    int64_t is = SIM_NOBODY;
+    int who = SIM_NOBODY;
+    if (reader->serial != call->reference || (reader->spec >= 0 && !sim_reader_who(w, reader, &who))) return;
+    if (chordal_call_authority(w->hosts[host].host, id, &authority, NULL) < 0) return; /* no memory, or cancelled */
+    chordal_cursor_root(authority, &cursor);
+    if (chordal_cursor_at(&cursor, 0, &first) == 0) (void)chordal_cursor_integer(&first, &is);
+    chordal_value_unref(authority);
+    w->checks++;
+    if (is != who) sim_fail(w, "guard: call %" PRIu64 " runs as that of %d and is of %d", index, (int)is, who);
+}
+
 /* ---- calls ---- */
 
 void sim_check_run(sim_world *w, uint64_t index, int host) {
@@ -240,10 +274,11 @@ void sim_check_run(sim_world *w, uint64_t index, int host) {
     sim_reader *reader = &w->readers[call->reader];
     w->checks++;
     if (call->runs++ && !call->idempotent) sim_fail(w, "call: call %" PRIu64 " ran twice", index);
+    check_may_run(w, index);
     call->run_life = sim_host_life(w, host)->serial;
     call->commit = 0;
     if (reader->serial != call->reference || call->runs > 1) return;
-    if (call->idempotent && sim_host_life(w, host)->starved) return; /* answered without memory before, sent again */
+    if (call->idempotent && (w->guarded || sim_host_life(w, host)->starved)) return; /* refused before, sent again */
     if (call->number < reader->run_last && !w->many_ways) /* what is late on one way comes behind what took another */
         sim_fail(w, "order: call %" PRIu64 " is number %" PRIu32 " of its reference and ran after %" PRIu64, index,
                  call->number, reader->run_last);

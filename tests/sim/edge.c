@@ -30,6 +30,7 @@ void sim_spec_link(sim_world *w, int index) {
     sim_spec *spec = &w->specs[index];
     sim_host *host = &w->hosts[spec->from];
     if (!host->host || spec->link) return;
+    spec->shown = 0;
     if (chordal_link_open(host->host, spec->flags_from | CHORDAL_LINK_CONNECT, &spec->link, NULL) < 0)
         sim_later(w, 100, SIM_DO_RELINK, (uint64_t)index, 0); /* no memory */
     else
@@ -74,6 +75,7 @@ void sim_dial(sim_world *w, int index) {
     sim_spec *spec = &w->specs[index];
     forget_old(w, index);
     sim_conn *conn = new_conn(w, index);
+    sim_show(w, index);
     conn->ends[0].link = spec->link;
     conn->ends[0].life = sim_host_life(w, spec->from)->serial;
     sim_note(w, "dial", (uint64_t)index, conn->serial, conn->delay);
@@ -117,6 +119,7 @@ void sim_ready(sim_world *w, sim_conn *conn) {
         return;
     }
     conn->opening = false;
+    conn->shown = spec->shown;
     if (still_wanted(w, conn) && conn->ends[1].up) {
         chordal_host *host = w->hosts[end->host].host;
         end->up = chordal_link_up(host, end->link, spec->codec, sim_host_now(w, end->host), NULL) == 0;

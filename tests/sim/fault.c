@@ -126,13 +126,13 @@ static void dial(sim_world *w, const sim_step *step) {
 
 void sim_fault_do(sim_world *w, const sim_step *step) {
     static void (*const faults[SIM_STEP_END])(sim_world *, const sim_step *) = {
-        [SIM_cut] = cut,          [SIM_half] = half,
-        [SIM_freeze] = freeze,    [SIM_throttle] = throttle,
-        [SIM_delay] = delay,      [SIM_part] = part,
-        [SIM_restart] = restart,  [SIM_pause] = pause,
-        [SIM_jump] = jump,        [SIM_starve] = starve,
-        [SIM_slow] = slow,        [SIM_bye] = bye,
-        [SIM_dial] = dial,        [SIM_hostile] = sim_hostile_do,
-        [SIM_revoke] = sim_revoke};
+        [SIM_cut] = cut,           [SIM_half] = half,
+        [SIM_freeze] = freeze,     [SIM_throttle] = throttle,
+        [SIM_delay] = delay,       [SIM_part] = part,
+        [SIM_restart] = restart,   [SIM_pause] = pause,
+        [SIM_jump] = jump,         [SIM_starve] = starve,
+        [SIM_slow] = slow,         [SIM_bye] = bye,
+        [SIM_dial] = dial,         [SIM_hostile] = sim_hostile_do,
+        [SIM_revoke] = sim_revoke, [SIM_rule] = sim_rule_step};
     if (faults[step->kind]) faults[step->kind](w, step);
 }

@@ -64,6 +64,7 @@ static void run_call(sim_world *w, int host, const chordal_event_CALL *event) {
     chordal_release(w->hosts[host].host, event->arguments.part);
     sim_note(w, "run", (uint64_t)host, call, event->origin);
     if (call) sim_check_run(w, call - 1, host);
+    if (call) sim_check_caller(w, call - 1, host, event->call);
     if (!running) { /* a flood of strangers */
         chordal_release(w->hosts[host].host, event->call);
         return;
@@ -159,13 +160,17 @@ void sim_compute(sim_world *w, uint64_t index) {
 
 /* ---- objects ---- */
 
+int sim_object_of(const sim_world *w, int host, chordal_id type, const uint8_t *params, size_t len) {
+    int board = len && params[len - 1] == 'h' ? 0 : len && params[len - 1] == 'r' ? 1 : 2;
+    for (int i = 0; i < SIM_TYPES; i++)
+        if (type == w->hosts[host].types[i]) return i * SIM_BOARDS + board;
+    return -1;
+}
+
 static int object_of(sim_world *w, int host, const chordal_event_OBJECT *event) {
     size_t len;
     const uint8_t *params = sim_part(w, host, &event->record, &event->params, &len);
-    int board = len && params[len - 1] == 'h' ? 0 : len && params[len - 1] == 'r' ? 1 : 2;
-    for (int type = 0; type < SIM_TYPES; type++)
-        if (event->type == w->hosts[host].types[type]) return type * SIM_BOARDS + board;
-    return -1;
+    return sim_object_of(w, host, event->type, params, len);
 }
 
 bool sim_starts(const sim_world *w, int host) {
@@ -194,6 +199,9 @@ static void object_event(sim_world *w, int host, const chordal_event_OBJECT *eve
         sim_object *object = &sim_host_life(w, host)->objects[index];
         sim_note(w, "object", (uint64_t)host, (uint64_t)index, event->state);
         if (event->state == CHORDAL_OBJECT_MADE) object->id = event->object;
+        if (event->state == CHORDAL_OBJECT_MADE && sim_guarded(w, host, index / SIM_BOARDS) &&
+            !(sim_host_life(w, host)->allowed >> index & 1))
+            sim_fail(w, "guard: object %d of host %d was made for nobody who may hold it", index, host);
         if (event->state == CHORDAL_OBJECT_MADE && index >= SIM_BOARDS && sim_starts(w, host))
             sim_later(w, w->quiet ? 0 : start_delay(w, event->object), SIM_DO_START, (uint64_t)host, event->object);
         if (event->state == CHORDAL_OBJECT_RETIRED && object->id == event->object) object->id = 0;
@@ -259,6 +267,9 @@ void sim_program_event(sim_world *w, int host, const chordal_record *record) {
         break;
     case CHORDAL_EVENT_AUTHENTICATE:
         sim_asked_who(w, host, AS(AUTHENTICATE));
+        break;
+    case CHORDAL_EVENT_GUARD:
+        sim_asked_may(w, host, AS(GUARD));
         break;
     case CHORDAL_EVENT_COMPUTE:
         ask_compute(w, host, AS(COMPUTE));

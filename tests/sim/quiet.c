@@ -23,6 +23,7 @@ static void heal_all(sim_world *w) {
         sim_reader_take(w, &w->readers[i]);
         sim_reader_retry(w, &w->readers[i]);
     }
+    sim_asked_heal(w);
     for (uint64_t i = 0; i < SIM_RUNNING; i++) {
         const sim_running *running = &w->running[i];
         if (running->used) sim_later(w, 0, running->compute ? SIM_DO_COMPUTE : SIM_DO_ANSWER, i, running->id);

@@ -63,12 +63,14 @@ void sim_reader_open(sim_world *w, sim_reader *reader) {
     reader->state = CHORDAL_REFERENCE_PENDING;
     reader->watch = reader->reference = 0;
     reader->code = 0;
+    if (reader->spec < 0) sim_host_life(w, reader->host)->allowed |= 1u << reader->object;
     if (get(w, reader) < 0) {
         retry_later(w, reader, 300);
         return;
     }
     reader->open = true;
     reader->serial = ++w->references;
+    reader->opened = w->now;
     reader->calls = 0;
     reader->run_last = 0;
     reader->life = sim_host_life(w, reader->host)->serial;
@@ -144,6 +146,10 @@ void sim_reader_event(sim_world *w, int host, const chordal_event_REFERENCE *eve
     if (!reader) return;
     reader->state = (int32_t)event->state;
     if (event->code) reader->code = event->code;
+    if (event->state == CHORDAL_REFERENCE_LIVE) sim_check_allowed(w, reader);
+    if (event->code == CHORDAL_E_DENIED && (!w->guarded || event->detail.length))
+        sim_fail(w, "guard: reader %d is told more than that it may not", (int)(reader - w->readers));
+    if (event->state != CHORDAL_REFERENCE_REVOKED && reader->revoked_far) reader->revoked_life = 0;
     sim_note(w, "reference", (uint64_t)(reader - w->readers), event->state, (uint64_t)-event->code);
     if (event->state == CHORDAL_REFERENCE_REVOKED) {
         sim_lost(w);
@@ -180,6 +186,7 @@ void sim_reader_frame(sim_world *w, int host, const chordal_event_FRAME *event) 
     const uint8_t *data = sim_part(w, host, &event->record, &event->ops, &len);
     if (reader && event->member < SIM_STATES) {
         sim_note(w, "watch", (uint64_t)(reader - w->readers), event->member, event->commit);
+        sim_check_allowed(w, reader);
         int code = patch(w, &reader->copy[event->member], event->member, data, len);
         if (code < 0)
             sim_fail(w, "frame: an op of a frame does not apply at reader %d, member %" PRIu32 ": %s",

@@ -64,6 +64,9 @@ static void happen(sim_world *w, const sim_event *event) {
     case SIM_DO_LEAVE:
         if (!w->closing) sim_leave(w, (int)event->a, event->b);
         break;
+    case SIM_DO_JUDGE:
+        if (w->asked[event->a].id == event->b) sim_judge(w, event->a);
+        break;
     case SIM_DO_START:
         sim_start(w, host->index, event->b);
         break;

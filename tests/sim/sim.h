@@ -10,6 +10,7 @@
  * work.c      what a step does: commits, calls, holds
  * fault.c     what a step breaks
  * access.c    who is let in, and what is taken back
+ * guard.c     what who was let in may hold and call
  * hostile.c   peers that say anything
  * check.c     the oracle: what each provider had, and what each reader may see
  * quiet.c     all faults healed: what must be so in the end
@@ -68,11 +69,12 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
     STEP(bye, 2, 11)                                                                                                   \
     STEP(dial, 2, 1)                                                                                                   \
     STEP(hostile, 5, 12)                                                                                               \
-    STEP(revoke, 3, 13)
+    STEP(revoke, 3, 13)                                                                                                \
+    STEP(rule, 4, 14)
 #define SIM_STEP_ENUM(name, weight, fault) SIM_##name,
 enum { SIM_STEPS(SIM_STEP_ENUM) SIM_STEP_END };
 #undef SIM_STEP_ENUM
-#define SIM_FAULTS 14
+#define SIM_FAULTS 15
 
 typedef struct sim_step {
     uint32_t kind, at, a, b, x; /* at: ms from the beginning; x: its own seed */
@@ -109,7 +111,8 @@ enum {
     SIM_DO_RELINK,
     SIM_DO_START,
     SIM_DO_ADMIT,
-    SIM_DO_LEAVE
+    SIM_DO_LEAVE,
+    SIM_DO_JUDGE
 };
 typedef struct sim_event {
     uint64_t at, serial;
@@ -144,6 +147,7 @@ typedef struct sim_life {
     uint32_t serial;
     uint64_t commits;
     bool starved;
+    uint32_t allowed; /* objects that somebody was let hold, or that are held here */
     sim_object objects[SIM_OBJECTS];
     chordal_id *tickets; /* by the number of their commit - 1 */
     size_t tickets_capacity, tickets_told;
@@ -200,9 +204,10 @@ typedef struct sim_conn {
     sim_end ends[2]; /* the connector's, the acceptor's */
     uint32_t delay, jitter, rate;
     size_t buffer;
-    bool opening; /* dialled, and no answer yet */
-    bool broken;  /* nothing that is sent arrives */
-    bool borrows; /* pieces are sent as they lie, one frame at a time */
+    bool opening;   /* dialled, and no answer yet */
+    bool broken;    /* nothing that is sent arrives */
+    bool borrows;   /* pieces are sent as they lie, one frame at a time */
+    uint32_t shown; /* the number in the credentials that its connector shows */
     sim_random random;
 } sim_conn;
 /* Who connects to whom. */
@@ -211,6 +216,7 @@ typedef struct sim_spec {
     uint32_t codec, flags_from, flags_to;
     chordal_id link; /* the connector's; 0: none now */
     uint32_t dialled;
+    uint32_t shown;       /* the number in the credentials that the link has */
     uint32_t epoch;       /* of the authority that the acceptor gives */
     uint32_t delay, rate; /* of new connections; set by faults */
     uint64_t delay_until, rate_until;
@@ -233,6 +239,7 @@ typedef struct sim_reader {
     chordal_id reference, watch;
     int32_t state;
     uint32_t serial; /* of the reference */
+    uint64_t opened;
     uint32_t calls;
     uint64_t run_last; /* the last call of this reference that ran */
     bool retrying, taking;
@@ -243,6 +250,7 @@ typedef struct sim_reader {
     size_t at_life[SIM_STATES];
     uint32_t revoked_life; /* of the provider, when it took the authority back; 0: it did not */
     uint64_t revoked_cut;
+    bool revoked_far; /* not where its link ends: it may begin anew there, once it knows */
     /* what the values in the core were */
     size_t life_seen;
     uint64_t low; /* the least cut that they can be of */
@@ -275,6 +283,24 @@ typedef struct sim_running {
 #define SIM_RUNNING 4096
 #define SIM_CALL_NAME (UINT64_C(1) << 40) /* calls are named by numbers above this, which no stranger guesses */
 
+/* A rule of a host's program, and a question that it did not answer yet. */
+enum { SIM_HOLDS, SIM_RUNS, SIM_AGAINS, SIM_WHATS };
+#define SIM_NOBODY (-1)
+#define SIM_STRANGER (-2)
+typedef struct sim_rule {
+    int host, object, who; /* who: a host that was let in, or SIM_NOBODY */
+    uint32_t what;
+    uint64_t since;
+} sim_rule;
+typedef struct sim_asked {
+    bool used;
+    int host, object, who;
+    uint32_t what;
+    chordal_id id;
+} sim_asked;
+#define SIM_RULES 64
+#define SIM_ASKED 512
+
 typedef struct sim_hostile sim_hostile;
 #define SIM_HOSTILES 3
 
@@ -283,6 +309,7 @@ typedef struct sim_world {
     uint64_t now;
     bool quiet, closing, tracing;
     bool limited;       /* some hosts take only small messages */
+    bool guarded;       /* programs are asked who may hold and call, look at credentials, and refuse some */
     bool many_ways;     /* some host reaches others over two: what it holds of them is in more sessions than one */
     uint64_t trace;     /* hash */
     char failure[512];  /* empty: none */
@@ -302,6 +329,9 @@ typedef struct sim_world {
     sim_call *calls;
     size_t calls_len, calls_capacity;
     sim_running running[SIM_RUNNING];
+    sim_rule rules[SIM_RULES];
+    uint32_t rules_len;
+    sim_asked asked[SIM_ASKED];
     uint64_t edits; /* numbers all commits of all hosts */
     sim_hostile *hostiles[SIM_HOSTILES];
     chordal__memory *memory; /* of the copies */
@@ -362,6 +392,7 @@ void sim_start(sim_world *w, int host, chordal_id object); /* an object that wai
 bool sim_starts(const sim_world *w, int host);             /* whether objects of u wait so */
 const uint8_t *sim_part(sim_world *w, int host, const chordal_record *record, const chordal_part *part,
                         size_t *out_len);
+int sim_object_of(const sim_world *w, int host, chordal_id type, const uint8_t *params, size_t len); /* -1: none */
 
 /* ---- reader.c ---- */
 void sim_reader_open(sim_world *w, sim_reader *reader);
@@ -378,6 +409,10 @@ bool sim_reader_digests(sim_world *w, const sim_reader *reader, uint64_t *out, u
 
 /* ---- work.c, fault.c, hostile.c ---- */
 void sim_step_do(sim_world *w, const sim_step *step);
+/* Whether what is at the other end of these links is reached at a host, and which end that is. */
+bool sim_leads(const sim_spec *spec, int host);
+int sim_other(const sim_spec *spec, int host);
+uint32_t sim_flags_at(const sim_spec *spec, int host);
 void sim_fault_do(sim_world *w, const sim_step *step);
 /* One commit on some objects of a host, in the name of a call or of nobody: its number, or 0. */
 uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, sim_random *random);
@@ -391,6 +426,23 @@ void sim_admit(sim_world *w, int host, chordal_id link);
 void sim_revoke(sim_world *w, const sim_step *step);
 void sim_leave(sim_world *w, int spec, chordal_id link); /* a link whose authority was taken back */
 
+void sim_show(sim_world *w, int spec); /* its link gets new credentials */
+
+/* ---- guard.c ---- */
+bool sim_guarded(const sim_world *w, int host, int type);
+uint64_t sim_guard_timeout(const sim_world *w, int host);
+int sim_who(const uint8_t *packed, size_t len); /* whose authority it is */
+/* As whom a reader's session is known where its target is; false: it cannot be told. */
+bool sim_reader_who(const sim_world *w, const sim_reader *reader, int *out);
+/* Whether a rule has forbidden this to it since before this time. */
+bool sim_forbidden(const sim_world *w, const sim_reader *reader, uint32_t what, uint64_t since);
+void sim_rule_step(sim_world *w, const sim_step *step);
+void sim_rule_add(sim_world *w, int host, int object, int who, uint32_t what);
+void sim_asked_may(sim_world *w, int host, const chordal_event_GUARD *event);
+void sim_judge(sim_world *w, uint64_t asked);
+void sim_asked_forget(sim_world *w, int host); /* it is gone */
+void sim_asked_heal(sim_world *w);
+
 /* ---- check.c ---- */
 void sim_check_began(sim_life *life);
 void sim_check_commit(sim_life *life, int object, uint64_t number, const uint64_t *digests);
@@ -398,7 +450,9 @@ void sim_check_ticket(sim_world *w, int host, chordal_id ticket, uint64_t number
 void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t commit);
 void sim_check_sessions(sim_world *w, int host, chordal_id link); /* after something came over it */
 void sim_check_copies(sim_world *w, int host);                    /* all frames were polled */
+void sim_check_allowed(sim_world *w, const sim_reader *reader);   /* it was told of its object */
 void sim_check_run(sim_world *w, uint64_t call, int host);
+void sim_check_caller(sim_world *w, uint64_t call, int host, chordal_id id); /* as whom it runs */
 void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t value);
 void sim_check_memory(sim_world *w, int host);
 void sim_lost(sim_world *w);                       /* something was lost that may leave outcomes unknown */

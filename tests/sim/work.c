@@ -255,13 +255,27 @@ static void step_cancel(sim_world *w, const sim_step *step) {
 
 /* ---- references ---- */
 
+int sim_other(const sim_spec *spec, int host) {
+    return spec->from == host ? spec->to : spec->from;
+}
+
+uint32_t sim_flags_at(const sim_spec *spec, int host) {
+    return spec->from == host ? spec->flags_from : spec->flags_to;
+}
+
+bool sim_leads(const sim_spec *spec, int host) {
+    if (spec->from != host && spec->to != host) return false;
+    return sim_flags_at(spec, host) & CHORDAL_LINK_ROUTE_OFFERS &&
+           sim_flags_at(spec, sim_other(spec, host)) & CHORDAL_LINK_OFFER;
+}
+
 /* Whose objects are reached at a host: its own, and those that others offer to it, who may have them from others. */
 static void reach(const sim_world *w, int server, int except, int hops, uint32_t *out) {
     *out |= 1u << server;
     for (int i = 0; i < w->specs_len && hops > 0; i++) {
-        const sim_spec *other = &w->specs[i];
-        bool offers = other->flags_from & CHORDAL_LINK_OFFER && other->flags_to & CHORDAL_LINK_ROUTE_OFFERS;
-        if (other->to == server && offers && other->from != except) reach(w, other->from, except, hops - 1, out);
+        const sim_spec *spec = &w->specs[i];
+        if (!sim_leads(spec, server) || sim_other(spec, server) == except) continue;
+        reach(w, sim_other(spec, server), except, hops - 1, out);
     }
 }
 

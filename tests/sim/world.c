@@ -44,7 +44,7 @@ static int draw_bytes(void *context, uint8_t *out, size_t len) {
 /* ---- opening and closing ---- */
 
 #define TYPE                                                                                                           \
-    "{\"name\":\"%c%d\",\"version\":1,\"params\":[\"board\"],\"keep\":%s,\"start\":%s,\"members\":["                   \
+    "{\"name\":\"%c%d\",\"version\":1,\"params\":[\"board\"],\"keep\":%s,\"start\":%s,\"guarded\":%s,\"members\":["    \
     "{\"name\":\"a\",\"kind\":\"document\",\"initial\":{\"n\":0,\"list\":[1,2,3],\"map\":{\"k\":\"v\"},"               \
     "\"text\":\"start\"}},{\"name\":\"b\",\"kind\":\"document\",\"initial\":null},"                                    \
     "{\"name\":\"life\",\"kind\":\"document\",\"initial\":%" PRIu32 "},%s"                                             \
@@ -55,8 +55,8 @@ static void provide(sim_world *w, sim_host *host, uint32_t life, int type) {
     char text[1024];
     chordal_error error = {0};
     const char *starts = type && sim_starts(w, host->index) ? "true" : "false";
-    snprintf(text, sizeof text, TYPE, type ? 'u' : 't', host->index, type ? "false" : "true", starts, life,
-             type ? "" : DERIVE);
+    snprintf(text, sizeof text, TYPE, type ? 'u' : 't', host->index, type ? "false" : "true", starts,
+             sim_guarded(w, host->index, type) ? "true" : "false", life, type ? "" : DERIVE);
     if (chordal_type_provide(host->host, (const uint8_t *)text, strlen(text), &host->types[type], &error) < 0) abort();
 }
 
@@ -75,6 +75,7 @@ static chordal_host_options options_of(sim_world *w, sim_host *host, const chord
                                   .call_limit = calls[sim_draw(&random, 3)],
                                   .dictionary_limit = 2 + sim_draw(&random, 60),
                                   .compute_timeout = UINT64_C(1) << 40,
+                                  .guard_timeout = sim_guard_timeout(w, host->index),
                                   .name_high = name,
                                   .name_low = name};
 }
@@ -123,6 +124,7 @@ void sim_host_close(sim_world *w, int index) {
     sim_host *host = &w->hosts[index];
     sim_hostile_leave(w, index);
     leave_connections(w, index);
+    sim_asked_forget(w, index);
     for (int i = 0; i < SIM_READERS; i++)
         if (w->readers[i].host == index) sim_reader_forget(w, &w->readers[i]);
     chordal_host_forget(host->host);
@@ -173,6 +175,7 @@ void sim_world_open(sim_world *w, const sim_plan *plan) {
     *w = (sim_world){.plan = plan, .trace = UINT64_C(14695981039346656037), .tracing = w->tracing};
     w->hosts_len = (int)plan->hosts;
     w->limited = sim_draw(&random, 12) == 0;
+    w->guarded = sim_plan_uses(plan, SIM_rule);
     w->memory = chordal__memory_new(NULL, UINT64_MAX);
     for (int i = 0; i < w->hosts_len; i++) w->hosts[i].index = i;
     connect_hosts(w, &random);
