@@ -136,6 +136,15 @@ CASES = {
         "a call that commits, made over so many hosts in the middle, until its result and its frame are there",
         C,
     ),
+    "call to frame between processes": (
+        f"4 characters appended in {NOTES}",
+        "the same, provided by another process: over a loopback WebSocket, by a worker of the holder over its pipe, by "
+        "a worker of a server that the tab is linked with, in the same process or over a WebSocket; beside it an echo "
+        "of 10 bytes over such a pipe; in Node those behind a server",
+        ALL[:2],
+    ),
+    "hold to live between processes": (NOTES, "there, a further reference made until its values are there", ALL[:2]),
+    "first hold to live between processes": (NOTES, "there, the start of the worker's process included", ALL[:2]),
     "caught up after": (
         "100 tokens a second into 500 entries of 960 characters, over a line of 64 KiB/s",
         "virtual time from the end of the pause until the reader has it all; bytes until then",

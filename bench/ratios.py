@@ -13,6 +13,8 @@ WAYS = ["delta to replica", "commit to frame"]  # of ours; the peers have one
 IN_C = {"delta to replica, token appended, binary": "value, token watched"}  # the same there
 CALL = "call round trip, binary"
 SNAPSHOT = ["snapshot encode, 1,000 notes", "snapshot decode, 1,000 notes"]
+SOCKET = "call over a loopback WebSocket"
+PROCESSES = "call to frame between processes"
 HOLD = "hold to live, 1,000 notes, binary"
 
 JSON = ["json read, notes", "json write, notes", "json read, document", "json write, document"]
@@ -27,6 +29,9 @@ LIMITS = [
     *(("node", case, [case], "limit: JSON") for case in SNAPSHOT),
     *(("python", case, [case], "limit: json") for case in SNAPSHOT),
     ("node", HOLD, SNAPSHOT, "limit: JSON"),
+    ("c", SOCKET, [SOCKET], "limit: libwebsockets echo"),
+    ("c", f"{PROCESSES}: worker", [f"{PROCESSES}: worker"], "limit: libuv pipe echo"),
+    ("c", f"{PROCESSES}: WebSocket", [SOCKET], "limit: libwebsockets echo"),
 ]
 
 

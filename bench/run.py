@@ -59,7 +59,8 @@ def programs(batches, peers):
         node = ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches)
         yield "node", (*node, "addon")
         yield "wasm", (*node, "wasm")
-    yield "node", ("node", "--expose-gc", BENCH / "crowd.mjs", WORK, batches, "addon")
+    for script in ("crowd", "processes"):
+        yield "node", ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches, "addon")
     for script in ("python", "frames", "kept"):
         yield "python", (sys.executable, BENCH / f"{script}.py", WORK, batches)
     if peers:

@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "chordal/uv.h"
+#include "port.h"
 #include "rows.h"
 #include "world.h"
 
@@ -152,16 +153,6 @@ static void measure(const char *name, const char *system, bool echo, int port) {
     print_samples(name, system, "us", samples, batches);
     printf("}\n");
     fflush(stdout);
-}
-
-/* A port that is free now. */
-static int free_port(void) {
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof place;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(fd, (struct sockaddr *)&place, len) || getsockname(fd, (struct sockaddr *)&place, &len)) exit(1);
-    close(fd);
-    return ntohs(place.sin_port);
 }
 
 /* Each in a process of its own, so that neither leaves anything to the other. */
