@@ -20,6 +20,7 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "logs" / "tests"
 QUICK, FULL, DEEP = 0, 1, 2
+PYTHON_TESTS = ("python/tests/test_*.py", "tests/python/test_*.py")
 
 
 @dataclass
@@ -64,6 +65,22 @@ def python_programs(*patterns, command=("-m", "pytest", "-q")):
                 yield Program(path.stem, [sys.executable, *command, path])
 
     return programs
+
+
+def sanitized_python():
+    """The Python tests over the module with the sanitizers, and with the C library's allocator, which they watch. The
+    interpreter itself is without them: it keeps what it has until it ends, so leaks are not looked for."""
+    asan = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+    settings = {
+        "LD_PRELOAD": asan,
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": ROOT / "build" / "sanitize-python" / "python",
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+    environment = ["env", *(f"{name}={value}" for name, value in settings.items())]
+    for program in python_programs(*PYTHON_TESTS)():
+        yield Program(program.name, [*environment, *program.command], 1200)
 
 
 def node_programs(*patterns):
@@ -111,7 +128,7 @@ STAGES = [
     Stage("tidy", QUICK, [], checks("tests/tidy/check_*.py", "tests/abi/check_*.py")),
     Stage("built", QUICK, ["native"], checks("tests/tidy/built_*.py")),
     Stage("unit", QUICK, ["tests"], c_programs("release", "unit", "vectors", "abi")),
-    Stage("python", QUICK, ["bindings"], python_programs("python/tests/test_*.py", "tests/python/test_*.py")),
+    Stage("python", QUICK, ["bindings"], python_programs(*PYTHON_TESTS)),
     Stage("node", QUICK, ["bindings"], node_programs("node/tests/*.test.mjs", "tests/node/*.test.mjs")),
     Stage("wasm", FULL, ["wasm"], node_programs("tests/wasm/*.test.mjs")),
     Stage("model", FULL, ["tests"], c_programs("release", "model")),
@@ -125,6 +142,7 @@ STAGES = [
         "packages", FULL, ["native", "bindings", "wasm", "packages"], python_programs("tests/packages/test_*.py"), False
     ),
     Stage("valgrind", DEEP, ["tests"], c_programs("release", "unit", "fault", before=VALGRIND, but=WIDE)),
+    Stage("sanitize-python", DEEP, ["sanitize-python"], sanitized_python),
 ]
 
 PLAIN = re.compile(r"^(?:.*\s)?(\d+) passed, (\d+) failed", re.M)
@@ -194,7 +212,7 @@ def wanted(stage, names):
 def main():
     parser = argparse.ArgumentParser(prog="./dev test")
     parser.add_argument("--quick", action="store_true", help="under three minutes")
-    parser.add_argument("--deep", action="store_true", help="longer searches, and valgrind")
+    parser.add_argument("--deep", action="store_true", help="longer searches, valgrind, sanitizers under Python")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     depth = DEEP if options.deep or options.names else QUICK if options.quick else FULL
