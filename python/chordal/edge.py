@@ -68,6 +68,8 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Acc
 
 def _is_web(url: str) -> bool:
     """Whether it is the address of a WebSocket."""
+    if not isinstance(url, str):
+        raise ChordalError("type", "an address is a text")
     if not url.startswith(("ws://", "wss://")):
         return False
     try:

@@ -184,6 +184,8 @@ class Host:
         values."""
         if values not in ("shared", "in-place", "none"):
             raise ChordalError("invalid", f"values cannot be {values!r}")
+        if not (link is None or isinstance(link, Link)):
+            raise ChordalError("type", "a link is what connect and pair answer")
         name = type_of(kind)
         address = freeze({**(params or {}), **named})
         key = (link._id if link else 0, name, version, manual, values, _native.pack(sorted(address.items())))
@@ -247,9 +249,10 @@ class Host:
 
     def _on_result(self, event: _records.ResultEvent) -> None:
         self._core.gone(event.call)
-        future, _ = self._calls.pop(event.call)
-        if not _futures.waits(future):
+        waiting = self._calls.pop(event.call, None)
+        if waiting is None or not _futures.waits(waiting[0]):
             return
+        future = waiting[0]
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
         else:

@@ -67,6 +67,8 @@ class Transaction(ObjectDraft):
             return self
         if self._others is None:
             self._others = {}
+        if not hasattr(instance, "_id"):
+            raise ChordalError("type", "an object is what the host's object() answers")
         draft = self._others.get(instance._id)
         if draft is None:
             self._check_open()

@@ -24,9 +24,16 @@ def _refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
 
 
 class FrozenDict(dict):  # type: ignore[type-arg]
-    """A JSON object that cannot be changed. ``dict(value)`` is a copy that can."""
+    """A JSON object that cannot be changed. ``dict(value)`` is a copy that can. One that a program makes is frozen
+    to its depths, with the errors of :func:`freeze`."""
 
     __slots__ = ()
+
+    def __new__(cls, *content: Any, **named: Any) -> FrozenDict:
+        return freeze(dict(*content, **named))  # type: ignore[no-any-return]
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -46,9 +53,16 @@ class FrozenDict(dict):  # type: ignore[type-arg]
 
 
 class FrozenList(list):  # type: ignore[type-arg]
-    """A JSON array that cannot be changed. ``list(value)`` is a copy that can."""
+    """A JSON array that cannot be changed. ``list(value)`` is a copy that can. One that a program makes is frozen
+    to its depths, with the errors of :func:`freeze`."""
 
     __slots__ = ()
+
+    def __new__(cls, *content: Any) -> FrozenList:
+        return freeze(list(*content))  # type: ignore[no-any-return]
+
+    def __init__(self, *_: Any) -> None:
+        pass
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse

@@ -36,6 +36,26 @@ bool core_room(core_object *self, size_t len) {
     return true;
 }
 
+int core_id(PyObject *number, void *out) {
+    uint64_t *id = out;
+    if (!PyLong_Check(number)) {
+        raise_of("type", "a %U is not a whole number", number);
+        return 0;
+    }
+    *id = PyLong_AsUnsignedLongLong(number);
+    if (!PyErr_Occurred()) return 1;
+    PyErr_Clear();
+    return fail("range", "the number is out of range", 0) != NULL;
+}
+
+int core_small(PyObject *number, void *out) {
+    uint64_t wide;
+    uint32_t *small = out;
+    if (!core_id(number, &wide)) return 0;
+    *small = (uint32_t)wide;
+    return wide <= UINT32_MAX || fail("range", "the number is out of range", 0);
+}
+
 PyObject *core_own(core_object *self, int code, chordal_id id) {
     PyObject *number = core_check(self, code) ? PyLong_FromUnsignedLongLong(id) : NULL;
     if (number && PySet_Add(self->owned, number) < 0) Py_CLEAR(number);
@@ -98,7 +118,7 @@ static bool set_option(chordal_host_options *out, PyObject *name, PyObject *valu
         bool is_text = options[i].offset == offsetof(chordal_host_options, store) ||
                        options[i].offset == offsetof(chordal_host_options, store_vfs);
         if (is_text) return set_text(out, options[i].offset, value);
-        unsigned long long number = PyLong_AsUnsignedLongLong(value);
+        uint64_t number = PyLong_AsUnsignedLongLong(value);
         if (PyErr_Occurred()) return false;
         uint32_t small = (uint32_t)number;
         if (options[i].size == sizeof small && number > UINT32_MAX)
@@ -185,7 +205,10 @@ PyObject *core_poll(PyObject *self_, PyObject *nothing) {
     while (code == CHORDAL_E_ROOM && core_room(self, len))
         code = chordal_host_poll(host, core_now(), self->buffer, self->room, &len, &self->error);
     if (PyErr_Occurred() || !core_check(self, code)) return NULL;
-    return records_read(self->buffer, len, host, self->owned);
+    int quiet = quiet_begin(); /* the buffer is the host's */
+    PyObject *events = records_read(self->buffer, len, host, self->owned);
+    quiet_end(quiet);
+    return events;
 }
 
 PyObject *core_deadline(PyObject *self, PyObject *nothing) {

@@ -8,10 +8,10 @@ typedef int of_value(chordal_host *host, chordal_id id, uint32_t format, const u
 static PyObject *give(PyObject *self_, PyObject *args, of_value *act) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long id;
+    uint64_t id;
     PyObject *value;
     writer out = {0};
-    if (!host || !PyArg_ParseTuple(args, "KO", &id, &value)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&O", core_id, &id, &value)) return NULL;
     bool done = put_value(&out, value, DEPTH) && (host = core_enter(self)) &&
                 core_check(self, act(host, id, CHORDAL_FORMAT_PACKED, out.data, out.len, &self->error));
     PyMem_Free(out.data);
@@ -29,10 +29,10 @@ PyObject *core_link_admit(PyObject *self, PyObject *args) {
 PyObject *core_link_refuse(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long id;
+    uint64_t id;
     PyObject *reason;
     utf8 words;
-    if (!host || !PyArg_ParseTuple(args, "KU", &id, &reason) || !utf8_of(reason, &words)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&U", core_id, &id, &reason) || !utf8_of(reason, &words)) return NULL;
     bool done = core_check(self, chordal_link_refuse(host, id, words.data, (size_t)words.len, &self->error));
     utf8_done(&words);
     return done ? Py_NewRef(Py_None) : NULL;
@@ -42,9 +42,9 @@ PyObject *core_link_refuse(PyObject *self_, PyObject *args) {
 PyObject *core_guard_answer(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long id;
-    unsigned answer;
-    if (!host || !PyArg_ParseTuple(args, "KI", &id, &answer)) return NULL;
+    uint64_t id;
+    uint32_t answer;
+    if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &id, core_small, &answer)) return NULL;
     bool done = core_check(self, chordal_guard_answer(host, id, answer, &self->error));
     return done ? Py_NewRef(Py_None) : NULL;
 }
@@ -53,12 +53,13 @@ PyObject *core_guard_answer(PyObject *self_, PyObject *args) {
 PyObject *core_revoke(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long id;
+    uint64_t id;
     PyObject *authority, *reason;
     utf8 words;
     writer out = {0};
     int code = 0;
-    if (!host || !PyArg_ParseTuple(args, "KOU", &id, &authority, &reason) || !utf8_of(reason, &words)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&OU", core_id, &id, &authority, &reason) || !utf8_of(reason, &words))
+        return NULL;
     bool done = put_value(&out, authority, DEPTH) && (host = core_enter(self));
     if (done && id)
         code = chordal_object_revoke(host, id, CHORDAL_FORMAT_PACKED, out.data, out.len, words.data, (size_t)words.len,

@@ -18,13 +18,15 @@ PyObject *core_call_cancel(PyObject *self, PyObject *id) {
 PyObject *core_reference_get(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long link;
-    unsigned version, flags;
+    uint64_t link;
+    uint32_t version, flags;
     PyObject *type, *params, *number = NULL;
     chordal_id id = 0;
     utf8 name;
     writer out = {0};
-    if (!host || !PyArg_ParseTuple(args, "KUIIO", &link, &type, &version, &flags, &params)) return NULL;
+    if (!host ||
+        !PyArg_ParseTuple(args, "O&UO&O&O", core_id, &link, &type, core_small, &version, core_small, &flags, &params))
+        return NULL;
     if (!utf8_of(type, &name)) return NULL;
     if (put_value(&out, params, DEPTH) && (host = core_enter(self))) {
         int code = chordal_reference_get(host, link, name.data, (size_t)name.len, version, flags, CHORDAL_FORMAT_PACKED,
@@ -40,12 +42,13 @@ PyObject *core_reference_get(PyObject *self_, PyObject *args) {
 PyObject *core_call_start(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long reference, timeout;
+    uint64_t reference, timeout;
     PyObject *method, *arguments, *number = NULL;
     chordal_id id = 0;
     utf8 name;
     writer out = {0};
-    if (!host || !PyArg_ParseTuple(args, "KUO!K", &reference, &method, &PyTuple_Type, &arguments, &timeout))
+    if (!host ||
+        !PyArg_ParseTuple(args, "O&UO!O&", core_id, &reference, &method, &PyTuple_Type, &arguments, core_id, &timeout))
         return NULL;
     if (!utf8_of(method, &name)) return NULL;
     if (put_arguments(&out, arguments, DEPTH) && (host = core_enter(self))) {
@@ -64,10 +67,10 @@ PyObject *core_convert(PyObject *self_, PyObject *args) {
     chordal_host *host = core_enter(self);
     const char *data;
     Py_ssize_t len;
-    unsigned from, to;
+    uint32_t from, to;
     chordal_value *value;
     size_t size = 0;
-    if (!host || !PyArg_ParseTuple(args, "y#II", &data, &len, &from, &to)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "y#O&O&", &data, &len, core_small, &from, core_small, &to)) return NULL;
     int code = chordal_value_decode(host, from, (const uint8_t *)data, (size_t)len, &value, &self->error);
     if (!core_check(self, code)) return NULL;
     code = CHORDAL_E_ROOM;

@@ -32,9 +32,9 @@ PyObject *core_link_open(PyObject *self_, PyObject *flags) {
 PyObject *core_link_up(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long link;
-    unsigned codec;
-    if (!host || !PyArg_ParseTuple(args, "KI", &link, &codec)) return NULL;
+    uint64_t link;
+    uint32_t codec;
+    if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &link, core_small, &codec)) return NULL;
     bool done = core_check(self, chordal_link_up(host, link, codec, core_now(), &self->error));
     return done ? Py_NewRef(Py_None) : NULL;
 }
@@ -43,8 +43,8 @@ PyObject *core_link_up(PyObject *self_, PyObject *args) {
 PyObject *core_link_drain(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long link, span;
-    if (!host || !PyArg_ParseTuple(args, "KK", &link, &span)) return NULL;
+    uint64_t link, span;
+    if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &link, core_id, &span)) return NULL;
     bool done = core_check(self, chordal_link_drain(host, link, span, core_now(), &self->error));
     return done ? Py_NewRef(Py_None) : NULL;
 }
@@ -53,11 +53,11 @@ PyObject *core_link_drain(PyObject *self_, PyObject *args) {
 PyObject *core_link_offers(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long link;
+    uint64_t link;
     PyObject *type;
     utf8 name;
     uint32_t offers = 0;
-    if (!host || !PyArg_ParseTuple(args, "KU", &link, &type) || !utf8_of(type, &name)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&U", core_id, &link, &type) || !utf8_of(type, &name)) return NULL;
     bool done = core_check(self, chordal_link_offers(host, link, name.data, (size_t)name.len, &offers, &self->error));
     utf8_done(&name);
     return done ? PyBool_FromLong((long)offers) : NULL;
@@ -67,14 +67,14 @@ PyObject *core_link_offers(PyObject *self_, PyObject *args) {
 PyObject *core_link_feed(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long link;
+    uint64_t link;
     PyObject *frame;
-    if (!host || !PyArg_ParseTuple(args, "KO", &link, &frame)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&O", core_id, &link, &frame)) return NULL;
     uint32_t kind = PyUnicode_Check(frame) ? CHORDAL_FRAME_TEXT : CHORDAL_FRAME_BINARY;
     PyObject *data = kind == CHORDAL_FRAME_TEXT ? PyUnicode_AsUTF8String(frame) : Py_NewRef(frame);
     PyObject *owner = NULL;
     reader in;
-    bool done = data && reader_of(data, &in, &owner);
+    bool done = data && reader_of(data, &in, &owner) && (host = core_enter(self));
     done = done && core_check(self, chordal_link_feed(host, link, kind, in.data, in.len, core_now(), &self->error));
     Py_XDECREF(data);
     Py_XDECREF(owner);
@@ -109,10 +109,10 @@ PyObject *core_link_limit(PyObject *self, PyObject *nothing) {
 PyObject *core_link_carry(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *a = core_enter(self), *b;
-    unsigned long long link, other_link;
+    uint64_t link, other_link;
     PyObject *other;
     size_t frames = 0;
-    if (!a || !PyArg_ParseTuple(args, "KO!K", &link, core_type, &other, &other_link)) return NULL;
+    if (!a || !PyArg_ParseTuple(args, "O&O!O&", core_id, &link, core_type, &other, core_id, &other_link)) return NULL;
     if (!(b = core_enter((core_object *)other))) return NULL;
     int code = chordal_link_carry(a, link, b, other_link, core_now(), &frames, &self->error);
     return core_check(self, code) ? PyLong_FromSize_t(frames) : NULL;

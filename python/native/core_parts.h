@@ -9,6 +9,8 @@ extern PyMethodDef core_methods[]; /* core_methods.c */
 /* ---- core.c ---- */
 
 chordal_time core_now(void);
+int core_id(PyObject *number, void *out);    /* for PyArg_Parse: a uint64_t; runs no code of the program */
+int core_small(PyObject *number, void *out); /* a uint32_t */
 bool core_room(core_object *core, size_t len);
 PyObject *core_own(core_object *core, int code, chordal_id id); /* an id that is to be given back */
 PyObject *core_release(PyObject *, PyObject *);

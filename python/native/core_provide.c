@@ -22,7 +22,8 @@ PyObject *core_type_provide(PyObject *self_, PyObject *declaration) {
     PyObject *owner;
     chordal_id id = 0;
     if (!host || !reader_of(declaration, &in, &owner)) return NULL;
-    bool done = core_check(self, chordal_type_provide(host, in.data, in.len, &id, &self->error));
+    bool done =
+        (host = core_enter(self)) && core_check(self, chordal_type_provide(host, in.data, in.len, &id, &self->error));
     Py_DECREF(owner);
     return done ? PyLong_FromUnsignedLongLong(id) : NULL;
 }
@@ -41,8 +42,8 @@ PyObject *core_type_place(PyObject *self_, PyObject *type) {
 PyObject *core_resolve(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long question, link;
-    if (!host || !PyArg_ParseTuple(args, "KK", &question, &link)) return NULL;
+    uint64_t question, link;
+    if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &question, core_id, &link)) return NULL;
     return core_check(self, chordal_resolve(host, question, link, &self->error)) ? Py_NewRef(Py_None) : NULL;
 }
 
@@ -67,17 +68,20 @@ PyObject *core_object_get(PyObject *self_, PyObject *args) {
 PyObject *core_object_read(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long object;
-    unsigned member;
+    uint64_t object;
+    uint32_t member;
     size_t len = 0;
     int code = CHORDAL_E_ROOM;
-    if (!host || !PyArg_ParseTuple(args, "KI", &object, &member)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &object, core_small, &member)) return NULL;
     while (code == CHORDAL_E_ROOM && core_room(self, len))
         code = chordal_object_read(host, object, member, CHORDAL_FORMAT_PACKED, self->buffer, self->room, &len,
                                    &self->error);
     if (PyErr_Occurred() || !core_check(self, code)) return NULL;
     reader in = {self->buffer, len, 0};
-    return get_value(&in);
+    int quiet = quiet_begin(); /* the buffer is the host's */
+    PyObject *value = get_value(&in);
+    quiet_end(quiet);
+    return value;
 }
 
 typedef int with_words(chordal_host *host, chordal_id id, const char *name, size_t name_len, const char *message,
@@ -122,10 +126,10 @@ PyObject *core_call_fail(PyObject *self, PyObject *args) {
 PyObject *core_compute_answer(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long id;
+    uint64_t id;
     PyObject *value;
     writer out = {0};
-    if (!host || !PyArg_ParseTuple(args, "KO", &id, &value)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&O", core_id, &id, &value)) return NULL;
     bool done =
         put_value(&out, value, DEPTH) && (host = core_enter(self)) &&
         core_check(self, chordal_compute_answer(host, id, CHORDAL_FORMAT_PACKED, out.data, out.len, &self->error));
@@ -137,7 +141,8 @@ static bool answer_raw(core_object *self, chordal_id id, PyObject *value) {
     reader in;
     PyObject *owner;
     if (!reader_of(value, &in, &owner)) return false;
-    bool done = core_check(self, chordal_call_answer(self->host, id, 0, in.data, in.len, &self->error));
+    bool done =
+        core_enter(self) && core_check(self, chordal_call_answer(self->host, id, 0, in.data, in.len, &self->error));
     Py_DECREF(owner);
     return done;
 }
@@ -165,11 +170,11 @@ PyObject *core_call_answer(PyObject *self, PyObject *args) {
 PyObject *core_commit(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long long call;
+    uint64_t call;
     const char *changes;
     Py_ssize_t len;
     chordal_id id = 0;
-    if (!host || !PyArg_ParseTuple(args, "Ky#", &call, &changes, &len)) return NULL;
+    if (!host || !PyArg_ParseTuple(args, "O&y#", core_id, &call, &changes, &len)) return NULL;
     int code = chordal_commit(host, call, (const uint8_t *)changes, (size_t)len, &id, &self->error);
     return core_check(self, code) ? PyLong_FromUnsignedLongLong(id) : NULL;
 }

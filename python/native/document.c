@@ -31,17 +31,13 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *words) {
     return document_new(values, member, (ops_object *)ops);
 }
 
-/* The present value, with all that drafts changed; borrowed. */
-static PyObject *present(document_draft *self) {
-    if (!self->root) return self->value;
-    return draft_gather(self->root, false) ? self->root->value : NULL;
-}
-
 PyObject *document_read(document_draft *self) {
     if (self->root) return Py_NewRef((PyObject *)self->root);
     if (!is_frozen(self->value)) return Py_NewRef(self->value);
+    int quiet = quiet_begin();
     PyObject *made = draft_of(self, NULL, NULL, self->value);
     self->root = (place_draft *)Py_XNewRef(made);
+    quiet_end(quiet);
     return made;
 }
 
@@ -58,37 +54,44 @@ static void take(document_draft *self, PyObject *value) {
     Py_XDECREF(root);
 }
 
-static bool append(document_draft *self, PyObject *tail) {
-    if (!PyUnicode_GetLength(tail)) return true;
-    PyObject *text = text_join(self->value, tail);
-    if (text && put_head(self, CHORDAL_OP_APPEND) && put_text(&self->ops->out, tail)) {
-        take(self, text);
-        return true;
-    }
-    Py_XDECREF(text);
+/* Record an op with a text or a value, and take what is then the document's value over. */
+static bool record(document_draft *self, unsigned number, PyObject *argument, PyObject *value) {
+    writer *out = &self->ops->out;
+    size_t before = out->len;
+    int quiet = quiet_begin();
+    bool done = value && put_head(self, number) &&
+                (number == CHORDAL_OP_APPEND ? put_text(out, argument) : put_value(out, argument, DEPTH));
+    if (done) take(self, value);
+    quiet_end(quiet);
+    if (done) return true;
+    out->len = before;
+    Py_XDECREF(value);
     return false;
+}
+
+static bool append(document_draft *self, PyObject *given) {
+    PyObject *tail = text_kept(given);
+    bool done =
+        tail && (!PyUnicode_GetLength(tail) || record(self, CHORDAL_OP_APPEND, tail, text_join(self->value, tail)));
+    Py_XDECREF(tail);
+    return done;
 }
 
 static bool assign(document_draft *self, PyObject *value) {
     PyObject *frozen = freeze(value, DEPTH);
-    if (frozen && !self->base) fail("state", "the transaction has ended", 0); /* by the program's code */
-    if (frozen && self->base && put_head(self, CHORDAL_OP_ASSIGN) && put_value(&self->ops->out, frozen, DEPTH)) {
-        take(self, frozen);
-        return true;
-    }
-    Py_XDECREF(frozen);
-    return false;
+    if (!frozen) return false;
+    if (self->base) return record(self, CHORDAL_OP_ASSIGN, frozen, frozen);
+    Py_DECREF(frozen); /* the program's code ended it */
+    return fail("state", "the transaction has ended", 0);
 }
 
 /* Only what differs travels. */
 bool document_replace(document_draft *self, PyObject *value) {
     if (!self->base) return fail("state", "the transaction has ended", 0);
     if ((PyObject *)self->root == value) return true; /* what `t.list += …` leaves behind */
-    size_t before = self->ops->out.len;
     PyObject *tail = self->root ? NULL : text_tail(self->value, value);
     bool done = !PyErr_Occurred() && (tail ? append(self, tail) : assign(self, value));
     Py_XDECREF(tail);
-    if (!done) self->ops->out.len = before;
     return done;
 }
 
@@ -114,10 +117,10 @@ static bool commit(document_draft *self) {
     return PyDict_SetItem(self->values, self->member, self->value) == 0;
 }
 
-bool document_close(document_draft *self, bool commits) {
-    if (!self->base) return true;
-    bool done = commits ? commit(self) : present(self) != NULL;
-    if (!done && commits) PyDict_DelItem(self->values, self->member); /* to be read anew from the core */
+static void close_now(document_draft *self, bool commits) {
+    bool done = commits ? commit(self) : !self->root || draft_gather(self->root, false);
+    if (!done) PyErr_Clear();
+    if (!done && commits && PyDict_DelItem(self->values, self->member) < 0) PyErr_Clear();
     Py_CLEAR(self->base);
     place_draft *root = self->root;
     if (root) {
@@ -125,15 +128,21 @@ bool document_close(document_draft *self, bool commits) {
         self->value = Py_NewRef(root->value);
         self->root = NULL;
         Py_DECREF(before);
+        draft_shared(root);
         draft_take_apart(root);
         Py_DECREF((PyObject *)root);
     }
-    return done;
+}
+
+void document_close(document_draft *self, bool commits) {
+    int quiet = quiet_begin();
+    if (self->base) close_now(self, commits);
+    quiet_end(quiet);
 }
 
 static PyObject *close_(PyObject *self, PyObject *commits) {
-    int is = PyObject_IsTrue(commits);
-    return is >= 0 && document_close((document_draft *)self, is) ? Py_NewRef(Py_None) : NULL;
+    document_close((document_draft *)self, commits == Py_True);
+    Py_RETURN_NONE;
 }
 
 static PyObject *read_(PyObject *self, PyObject *nothing) {
@@ -145,9 +154,10 @@ static PyObject *replace(PyObject *self, PyObject *value) {
     return document_replace((document_draft *)self, value) ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *value_(PyObject *self, void *nothing) {
+static PyObject *value_(PyObject *self_, void *nothing) {
+    document_draft *self = (document_draft *)self_;
     (void)nothing;
-    return Py_XNewRef(present((document_draft *)self));
+    return self->root ? draft_given(self->root) : Py_NewRef(self->value);
 }
 
 /* ---- the type ---- */

@@ -9,19 +9,35 @@ static PyObject *drafted(PyObject *value) {
 
 PyObject *draft_of(document_draft *document, place_draft *parent, PyObject *key, PyObject *value) {
     PyTypeObject *type = (PyTypeObject *)drafted(value);
+    unsigned depth = parent ? parent->depth + 1 : 0;
+    if (depth >= DEPTH_MOST) return fail("depth", "the value is nested too deep", 0);
     place_draft *self = (place_draft *)PyType_GenericAlloc(type, 0);
     if (!self) return NULL;
     self->document = (struct document_draft *)Py_NewRef((PyObject *)document);
     self->parent = (place_draft *)Py_XNewRef((PyObject *)parent);
     self->key = Py_XNewRef(key);
     self->value = Py_NewRef(value);
+    self->depth = depth;
     return (PyObject *)self;
 }
 
-PyObject *draft_plain(PyObject *value) {
-    if (!PyObject_TypeCheck(value, draft_type)) return value;
-    place_draft *self = (place_draft *)value;
-    return draft_gather(self, false) ? self->value : NULL;
+PyObject *draft_key(PyObject *given) {
+    return PyUnicode_Check(given) ? text_kept(given) : NULL;
+}
+
+void draft_shared(place_draft *self) {
+    Py_ssize_t at = 0;
+    PyObject *key, *child;
+    self->fresh = false;
+    while (self->children && PyDict_Next(self->children, &at, &key, &child)) draft_shared((place_draft *)child);
+}
+
+PyObject *draft_given(place_draft *self) {
+    int quiet = quiet_begin();
+    PyObject *value = draft_gather(self, false) ? Py_NewRef(self->value) : NULL;
+    if (value) draft_shared(self);
+    quiet_end(quiet);
+    return value;
 }
 
 /* ---- the tree ---- */
@@ -35,7 +51,7 @@ static bool put_item(PyObject *container, PyObject *key, PyObject *value) {
     return PyList_SetItem(container, PyLong_AsSsize_t(key), Py_NewRef(value)) == 0;
 }
 
-PyObject *draft_read(place_draft *self, PyObject *key) {
+static PyObject *read_now(place_draft *self, PyObject *key) {
     place_draft *child = draft_child(self, key);
     if (child) return Py_NewRef((PyObject *)child);
     PyObject *value = draft_item(self, key);
@@ -50,7 +66,14 @@ PyObject *draft_read(place_draft *self, PyObject *key) {
     return made;
 }
 
-static void cut(place_draft *child) {
+PyObject *draft_read(place_draft *self, PyObject *key) {
+    int quiet = quiet_begin();
+    PyObject *out = read_now(self, key);
+    quiet_end(quiet);
+    return out;
+}
+
+void draft_cut(place_draft *child) {
     PyObject *parent = (PyObject *)child->parent;
     child->parent = NULL;
     Py_XDECREF(parent);
@@ -63,14 +86,14 @@ void draft_take_apart(place_draft *self) {
     if (!children) return;
     if (!draft_gather(self, false)) PyErr_Clear();
     self->children = NULL;
-    for (Py_ssize_t at = 0; PyDict_Next(children, &at, &key, &child);) cut((place_draft *)child);
+    for (Py_ssize_t at = 0; PyDict_Next(children, &at, &key, &child);) draft_cut((place_draft *)child);
     Py_DECREF(children);
 }
 
 void draft_forget(place_draft *self, PyObject *key) {
     place_draft *child = draft_child(self, key);
     if (!child) return;
-    cut(child);
+    draft_cut(child);
     if (PyDict_DelItem(self->children, key) < 0) PyErr_Clear();
 }
 
@@ -117,7 +140,7 @@ static bool gather_children(place_draft *self, bool in_place) {
  * changed where it is. The way leads down, so one that is copied makes those below shared. */
 bool draft_gather(place_draft *self, bool in_place) {
     if (!self->dirty) return true;
-    Py_ssize_t most = self->parent ? 2 : 1;
+    Py_ssize_t most = self->parent && draft_item(self->parent, self->key) == self->value ? 2 : 1;
     bool alone = !self->fresh && in_place && Py_REFCNT(self->value) <= most;
     if (!(alone ? pending_apply(self, self->value) : draft_own(self))) return false;
     pending_clear(self);
@@ -135,12 +158,13 @@ static bool put_path(place_draft *self, writer *out) {
 
 bool draft_head(place_draft *self, unsigned number, PyObject *key) {
     writer *out = &self->document->ops->out;
-    size_t segments = key ? 2 : 1;
-    for (place_draft *place = self; place->parent; place = place->parent) segments++;
+    if (!draft_attached(self)) return false;
+    size_t segments = self->depth + (key ? 2u : 1u);
     return put_op_head(out, number, segments) && put_path(self, out) && (!key || put_segment(out, key));
 }
 
-bool draft_store(place_draft *self, PyObject *key, PyObject *value) {
+/* At a key that is there already, so it takes no memory. Takes the value over. */
+static bool store(place_draft *self, PyObject *key, PyObject *value) {
     bool done = put_item(self->value, key, value);
     Py_DECREF(value);
     draft_changed(self);
@@ -158,24 +182,34 @@ PyObject *text_tail(PyObject *old, PyObject *value) {
     return is > 0 ? PyUnicode_Substring(value, len, whole) : NULL;
 }
 
-static bool append(place_draft *self, PyObject *key, PyObject *old, PyObject *tail) {
+static bool append_now(place_draft *self, PyObject *key, PyObject *old, PyObject *tail) {
     writer *out = &self->document->ops->out;
     size_t before = out->len;
-    if (!PyUnicode_GetLength(tail)) return true;
     PyObject *text = text_join(old, tail);
     bool done = text && draft_own(self) && draft_head(self, CHORDAL_OP_APPEND, key) && put_text(out, tail);
-    if (done) return draft_store(self, key, text);
+    if (done) return store(self, key, text);
     out->len = before;
     Py_XDECREF(text);
     return false;
 }
 
+static bool append(place_draft *self, PyObject *key, PyObject *old, PyObject *given) {
+    PyObject *tail = text_kept(given);
+    int quiet = quiet_begin();
+    bool done = tail && (!PyUnicode_GetLength(tail) || append_now(self, key, old, tail));
+    quiet_end(quiet);
+    Py_XDECREF(tail);
+    return done;
+}
+
 static bool assign(place_draft *self, PyObject *key, PyObject *frozen, PyObject *old) {
     writer *out = &self->document->ops->out;
     size_t before = out->len;
-    if (draft_own(self) && draft_head(self, assign_number(old, frozen), key) && put_value(out, frozen, DEPTH)) {
+    if (draft_own(self) && draft_head(self, assign_number(old, frozen), key) && put_value(out, frozen, DEPTH) &&
+        put_item(self->value, key, frozen)) {
         draft_forget(self, key);
-        return draft_store(self, key, Py_NewRef(frozen));
+        draft_changed(self);
+        return true;
     }
     out->len = before;
     return false;
@@ -200,7 +234,9 @@ bool draft_write(place_draft *self, PyObject *key, PyObject *value, PyObject *ol
         return done;
     }
     PyObject *frozen = freeze(value, DEPTH);
+    int quiet = quiet_begin();
     bool done = frozen && still(self, key, old) && assign(self, key, frozen, old);
+    quiet_end(quiet);
     Py_XDECREF(frozen);
     return done;
 }
@@ -211,7 +247,7 @@ bool draft_write(place_draft *self, PyObject *key, PyObject *value, PyObject *ol
 static PyObject *text_at(place_draft *self, PyObject *given, PyObject **key) {
     *key = NULL;
     if (PyDict_Check(self->value)) {
-        *key = Py_NewRef(given);
+        *key = draft_key(given);
     } else {
         Py_ssize_t index = PyNumber_AsSsize_t(given, PyExc_IndexError), len = draft_count(self);
         if (PyErr_Occurred()) return NULL;
@@ -237,19 +273,25 @@ static PyObject *append_text(PyObject *draft_, PyObject *args) {
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-static bool drop_front(place_draft *self, PyObject *key, PyObject *old, Py_ssize_t count) {
+static bool drop_now(place_draft *self, PyObject *key, PyObject *old, Py_ssize_t count) {
     Py_ssize_t len = PyUnicode_GetLength(old);
-    if (count < 0 || count > len) return fail("range", "the text is shorter", 0);
-    if (!count) return true;
     writer *out = &self->document->ops->out;
     size_t before = out->len;
     PyObject *rest = PyUnicode_Substring(old, count, len);
     if (rest && draft_own(self) && draft_head(self, CHORDAL_OP_TRUNCATE, key) &&
         put_varint(out, (uint64_t)text_units(old, count)))
-        return draft_store(self, key, rest);
+        return store(self, key, rest);
     out->len = before;
     Py_XDECREF(rest);
     return false;
+}
+
+static bool drop_front(place_draft *self, PyObject *key, PyObject *old, Py_ssize_t count) {
+    if (count < 0 || count > PyUnicode_GetLength(old)) return fail("range", "the text is shorter", 0);
+    int quiet = quiet_begin();
+    bool done = !count || drop_now(self, key, old, count);
+    quiet_end(quiet);
+    return done;
 }
 
 static PyObject *truncate_text(PyObject *draft_, PyObject *args) {
@@ -266,27 +308,27 @@ static PyObject *truncate_text(PyObject *draft_, PyObject *args) {
 static PyObject *replace(PyObject *draft_, PyObject *value) {
     place_draft *self = (place_draft *)draft_;
     if (!draft_attached(self)) return NULL;
-    bool done = self->parent ? draft_write(self->parent, self->key, value, self->value)
-                             : document_replace(self->document, value);
+    if (!self->parent) return document_replace(self->document, value) ? Py_NewRef(Py_None) : NULL;
+    place_draft *parent = (place_draft *)Py_NewRef((PyObject *)self->parent);
+    PyObject *key = Py_NewRef(self->key), *old = Py_XNewRef(draft_item(parent, key));
+    bool done = old && draft_write(parent, key, value, old);
+    Py_XDECREF(old);
+    Py_DECREF(key);
+    Py_DECREF((PyObject *)parent);
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Make this place equal to a container of its kind, of which only the difference travels. */
-static PyObject *replace_contents(PyObject *draft_, PyObject *value) {
-    place_draft *self = (place_draft *)draft_;
-    if (!draft_attached(self)) return NULL;
-    PyObject *frozen = freeze(value, DEPTH);
-    bool fits = frozen && draft_attached(self) && Py_TYPE(frozen) == Py_TYPE(self->value);
-    if (frozen && !fits && !PyErr_Occurred()) fail("type", "an object stays an object and an array an array", 0);
-    PyObject *copy = fits ? frozen_copy(frozen) : NULL;
+static bool contents_now(place_draft *self, PyObject *frozen) {
+    if (!draft_attached(self)) return false;
+    if (Py_TYPE(frozen) != Py_TYPE(self->value))
+        return fail("type", "an object stays an object and an array an array", 0);
     writer *out = &self->document->ops->out;
     size_t before = out->len;
-    bool done = copy && draft_head(self, CHORDAL_OP_ASSIGN, NULL) && put_value(out, frozen, DEPTH);
-    Py_XDECREF(frozen);
-    if (!done) {
+    PyObject *copy = frozen_copy(frozen);
+    if (!copy || !draft_head(self, CHORDAL_OP_ASSIGN, NULL) || !put_value(out, frozen, DEPTH)) {
         out->len = before;
         Py_XDECREF(copy);
-        return NULL;
+        return false;
     }
     draft_take_apart(self);
     pending_clear(self);
@@ -296,12 +338,24 @@ static PyObject *replace_contents(PyObject *draft_, PyObject *value) {
     self->dirty = false;
     draft_changed(self);
     Py_DECREF(old);
-    Py_RETURN_NONE;
+    return true;
+}
+
+/* Make this place equal to a container of its kind, of which only the difference travels. */
+static PyObject *replace_contents(PyObject *draft_, PyObject *value) {
+    place_draft *self = (place_draft *)draft_;
+    if (!draft_attached(self)) return NULL;
+    PyObject *frozen = freeze(value, DEPTH);
+    int quiet = quiet_begin();
+    bool done = frozen && contents_now(self, frozen);
+    quiet_end(quiet);
+    Py_XDECREF(frozen);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *whole(PyObject *self, void *nothing) {
     (void)nothing;
-    return Py_XNewRef(draft_plain(self));
+    return draft_given((place_draft *)self);
 }
 
 static Py_ssize_t length(PyObject *self) {
@@ -310,13 +364,20 @@ static Py_ssize_t length(PyObject *self) {
 
 static PyObject *compare(PyObject *self, PyObject *other, int how) {
     if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *a = draft_plain(self), *b = a ? draft_plain(other) : NULL;
-    return b ? PyObject_RichCompare(a, b, how) : NULL;
+    bool draft = PyObject_TypeCheck(other, draft_type);
+    PyObject *a = draft_given((place_draft *)self), *b = NULL, *out = NULL;
+    if (a) b = draft ? draft_given((place_draft *)other) : Py_NewRef(other);
+    if (b) out = PyObject_RichCompare(a, b, how);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return out;
 }
 
 static PyObject *words(PyObject *self) {
-    PyObject *value = draft_plain(self), *name = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.names[NAME_name]);
-    PyObject *out = value && name ? PyUnicode_FromFormat("%U(%R)", name, value) : NULL;
+    PyObject *name = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.names[NAME_name]);
+    PyObject *value = name ? draft_given((place_draft *)self) : NULL;
+    PyObject *out = value ? PyUnicode_FromFormat("%U(%R)", name, value) : NULL;
+    Py_XDECREF(value);
     Py_XDECREF(name);
     return out;
 }

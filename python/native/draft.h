@@ -19,7 +19,8 @@ typedef struct place_draft {
     PyObject *key;              /* in the parent */
     PyObject *value;
     PyObject *children; /* drafts by key; NULL: none */
-    bool fresh;         /* the value is a copy of this draft's */
+    unsigned depth;     /* how many places are above it */
+    bool fresh;         /* the value is a copy of this draft's, which nobody else has seen */
     bool dirty;         /* there are changes that are not in the value: below, or splices that wait */
     unsigned pending_count;
     pending_splice *pending; /* of an array that is not fresh */
@@ -46,15 +47,18 @@ PyObject *draft_read(place_draft *draft, PyObject *key); /* what is there, as a 
 PyObject *draft_of(document_draft *document, place_draft *parent, PyObject *key, PyObject *value);
 place_draft *draft_child(place_draft *draft, PyObject *key); /* borrowed, or NULL */
 void draft_take_apart(place_draft *draft);                   /* nothing below it is good any more */
+void draft_cut(place_draft *child);                          /* it is no longer part of the document */
 void draft_forget(place_draft *draft, PyObject *key);
 bool draft_head(place_draft *draft, unsigned number, PyObject *key); /* of an op at this place, or at one inside */
 bool draft_write(place_draft *draft, PyObject *key, PyObject *value, PyObject *old);
-bool draft_store(place_draft *draft, PyObject *key, PyObject *value); /* one that is owned; takes the value over */
-PyObject *draft_plain(PyObject *value);                               /* of a draft its value; borrowed */
+PyObject *draft_key(PyObject *given);      /* as values have it; NULL: no text, or raised */
+PyObject *draft_given(place_draft *draft); /* its value, for the program to keep */
+void draft_shared(place_draft *draft);     /* somebody else has its value */
 
 /* ---- pending.c ---- */
 
-bool pending_add(place_draft *draft, Py_ssize_t index, Py_ssize_t remove, PyObject *items);
+bool pending_room(place_draft *draft); /* for one more; before it is added */
+void pending_add(place_draft *draft, Py_ssize_t index, Py_ssize_t remove, PyObject *items);
 bool pending_apply(const place_draft *draft, PyObject *array);
 void pending_clear(place_draft *draft);
 Py_ssize_t draft_count(const place_draft *draft);              /* of elements or keys */
@@ -66,8 +70,9 @@ PyObject *document_new(PyObject *values, PyObject *member, ops_object *ops);
 PyObject *document_read(document_draft *document);
 bool document_replace(document_draft *document, PyObject *value);
 bool document_is_current(document_draft *document); /* nobody else changed it meanwhile */
-/* The end: with `commit` the values get the new one. Drafts that are kept stay readable. */
-bool document_close(document_draft *document, bool commit);
+/* The end: with `commit` the values get the new one, or none when there is no memory for it: it is then read from the
+ * core. Drafts that are kept stay readable. */
+void document_close(document_draft *document, bool commit);
 
 /* What an assignment is recorded as. */
 unsigned assign_number(PyObject *old, PyObject *value);

@@ -3,24 +3,43 @@
 
 static PyTypeObject *draft_dict_type;
 
-static PyObject *subscript(PyObject *self, PyObject *key) {
-    return draft_read((place_draft *)self, key);
+/* A key of the program's as values have it; NULL with KeyError for what is no text. */
+static PyObject *plain_key(PyObject *given) {
+    PyObject *key = draft_key(given);
+    if (!key && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, given);
+    return key;
 }
 
-static int delete_key(place_draft *self, PyObject *key) {
+static PyObject *subscript(PyObject *self, PyObject *given) {
+    PyObject *key = plain_key(given);
+    PyObject *out = key ? draft_read((place_draft *)self, key) : NULL;
+    Py_XDECREF(key);
+    return out;
+}
+
+static bool delete_now(place_draft *self, PyObject *key) {
+    size_t before = self->document->ops->out.len;
     if (!PyDict_GetItemWithError(self->value, key)) {
         if (!PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, key);
-        return -1;
+        return false;
     }
-    size_t before = self->document->ops->out.len;
-    if (!draft_attached(self) || !draft_own(self)) return -1;
+    if (!draft_attached(self) || !draft_own(self)) return false;
     if (!draft_head(self, CHORDAL_OP_DELETE, key)) {
         self->document->ops->out.len = before;
-        return -1;
+        return false;
     }
     draft_forget(self, key);
     draft_changed(self);
-    return PyDict_DelItem(self->value, key);
+    return PyDict_DelItem(self->value, key) == 0;
+}
+
+static int delete_key(place_draft *self, PyObject *given) {
+    PyObject *key = plain_key(given);
+    int quiet = quiet_begin();
+    bool done = key && delete_now(self, key);
+    quiet_end(quiet);
+    Py_XDECREF(key);
+    return done ? 0 : -1;
 }
 
 static int assign(PyObject *self, PyObject *key, PyObject *value) {
@@ -39,11 +58,17 @@ static int assign(PyObject *self, PyObject *key, PyObject *value) {
 }
 
 static PyObject *iterate(PyObject *self) {
-    return PyObject_GetIter(((place_draft *)self)->value);
+    int quiet = quiet_begin();
+    PyObject *keys = PyObject_GetIter(((place_draft *)self)->value);
+    quiet_end(quiet);
+    return keys;
 }
 
-static int contains(PyObject *self, PyObject *key) {
-    return PySequence_Contains(((place_draft *)self)->value, key);
+static int contains(PyObject *self, PyObject *given) {
+    PyObject *key = draft_key(given);
+    int is = key ? PyDict_Contains(((place_draft *)self)->value, key) : PyErr_Occurred() ? -1 : 0;
+    Py_XDECREF(key);
+    return is;
 }
 
 static PyType_Slot slots[] = {

@@ -51,34 +51,49 @@ static PyObject *item(PyObject *self, Py_ssize_t index) {
 
 /* ---- moving ---- */
 
-/* The elements have new places: tell the drafts of them. `places` has the new one of each; -1: gone. */
-static bool move(place_draft *self, const Py_ssize_t *places, Py_ssize_t index, Py_ssize_t remove, Py_ssize_t shift) {
-    PyObject *children = self->children, *key, *child, *moved = children ? PyDict_New() : NULL;
-    for (Py_ssize_t at = 0; moved && PyDict_Next(children, &at, &key, &child);) {
-        Py_ssize_t place = PyLong_AsSsize_t(key);
-        if (places)
-            place = places[place];
-        else if (place >= index)
-            place = place < index + remove ? -1 : place + shift;
-        PyObject *now = place < 0 ? Py_NewRef(Py_None) : PyLong_FromSsize_t(place);
-        if (!now || (place >= 0 && PyDict_SetItem(moved, now, child) < 0)) Py_CLEAR(moved);
+/* How elements move: `places` has the new place of each, or `remove` at `index` go and those behind them are shifted.
+ */
+typedef struct moves {
+    const Py_ssize_t *places;
+    Py_ssize_t index, remove, shift;
+} moves;
+
+/* The new place of an element; -1: gone. */
+static Py_ssize_t moved_to(const moves *by, PyObject *key) {
+    Py_ssize_t place = PyLong_AsSsize_t(key);
+    if (by->places) return by->places[place];
+    if (place < by->index) return place;
+    return place < by->index + by->remove ? -1 : place + by->shift;
+}
+
+/* The drafts of elements by their new places, for `move`; false: no memory. */
+static bool moved_children(const place_draft *self, const moves *by, PyObject **out) {
+    PyObject *key, *child;
+    *out = self->children ? PyDict_New() : NULL;
+    for (Py_ssize_t at = 0; *out && PyDict_Next(self->children, &at, &key, &child);) {
+        Py_ssize_t place = moved_to(by, key);
+        if (place < 0) continue;
+        PyObject *now = PyLong_FromSsize_t(place);
+        if (!now || PyDict_SetItem(*out, now, child) < 0) Py_CLEAR(*out);
         Py_XDECREF(now);
     }
-    if (children && !moved) return false;
-    for (Py_ssize_t at = 0; moved && PyDict_Next(moved, &at, &key, &child);) {
+    return *out || !self->children;
+}
+
+/* The elements have moved: tell the drafts of them. Takes `moved` over; cannot fail. */
+static void move(place_draft *self, const moves *by, PyObject *moved) {
+    PyObject *children = self->children, *key, *child;
+    if (!moved) return;
+    self->children = moved;
+    for (Py_ssize_t at = 0; PyDict_Next(moved, &at, &key, &child);) {
         place_draft *below = (place_draft *)child;
         PyObject *before = below->key;
         below->key = Py_NewRef(key);
         Py_XDECREF(before);
     }
-    for (Py_ssize_t i = 0; children && !places && i < remove; i++) {
-        key = PyLong_FromSsize_t(index + i);
-        if (key) draft_forget(self, key);
-        Py_XDECREF(key);
-    }
-    self->children = moved;
-    Py_XDECREF(children);
-    return !PyErr_Occurred();
+    for (Py_ssize_t at = 0; PyDict_Next(children, &at, &key, &child);)
+        if (moved_to(by, key) < 0) draft_cut((place_draft *)child);
+    Py_DECREF(children);
 }
 
 static bool put_splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *items) {
@@ -90,8 +105,28 @@ static bool put_splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, P
     return done;
 }
 
-static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *values) {
+/* All that takes memory comes first, so that it is done whole or not at all. */
+static bool splice_now(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *items) {
     writer *out = &self->document->ops->out;
+    size_t before = out->len;
+    moves by = {NULL, index, remove, PyList_Size(items) - remove};
+    bool waits = !self->fresh && self->pending_count < PENDING;
+    PyObject *moved = NULL;
+    bool done = (waits ? pending_room(self) : draft_own(self)) && moved_children(self, &by, &moved) &&
+                put_splice(self, index, remove, items) &&
+                (waits || PyList_SetSlice(self->value, index, index + remove, items) == 0);
+    if (!done) {
+        out->len = before;
+        Py_XDECREF(moved);
+        return false;
+    }
+    if (waits) pending_add(self, index, remove, items);
+    move(self, &by, moved);
+    draft_changed(self);
+    return true;
+}
+
+static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *values) {
     if (!draft_attached(self)) return false;
     Py_ssize_t count = draft_count(self);
     PyObject *items = values ? freeze_all(values) : PyList_New(0);
@@ -99,20 +134,12 @@ static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObj
         if (!PyErr_Occurred()) raise_changed();
         Py_CLEAR(items);
     }
-    bool done = items && (remove || PyList_Size(items)), nothing = items && !done;
-    size_t before = out->len;
-    Py_ssize_t shift = done ? PyList_Size(items) - remove : 0;
-    bool waits = !self->fresh && self->pending_count < PENDING;
-    done = done && (waits || draft_own(self)) && put_splice(self, index, remove, items);
-    if (done) {
-        draft_changed(self);
-        done = move(self, NULL, index, remove, shift) &&
-               (waits ? pending_add(self, index, remove, items)
-                      : PyList_SetSlice(self->value, index, index + remove, items) == 0);
-    }
-    if (!done) out->len = before;
+    bool change = items && (remove || PyList_Size(items));
+    int quiet = quiet_begin();
+    bool done = items && (!change || splice_now(self, index, remove, items));
+    quiet_end(quiet);
     Py_XDECREF(items);
-    return done || nothing;
+    return done;
 }
 
 static bool splice_one(place_draft *self, Py_ssize_t index, PyObject *value) {
@@ -135,10 +162,13 @@ static bool write_at(place_draft *self, Py_ssize_t index, PyObject *value) {
 
 static bool write_slice(place_draft *self, PyObject *slice, PyObject *values) {
     Py_ssize_t start, step, count;
-    if (!range_of(self, slice, &start, &step, &count)) return false;
-    PyObject *items = PySequence_List(values);
+    PyObject *items = draft_attached(self) ? freeze_all(values) : NULL;
     if (!items) return false;
-    bool done = true;
+    bool done = range_of(self, slice, &start, &step, &count); /* now that no code of the program will run */
+    if (!done) {
+        Py_DECREF(items);
+        return false;
+    }
     if (step == 1) {
         done = splice(self, start, count, items);
     } else if (PyList_Size(items) != count) {
@@ -154,7 +184,7 @@ static bool write_slice(place_draft *self, PyObject *slice, PyObject *values) {
 static bool delete_slice(place_draft *self, PyObject *slice) {
     Py_ssize_t start, step, count;
     if (!range_of(self, slice, &start, &step, &count)) return false;
-    if (step < 0) start += (count - 1) * step, step = -step; /* from the last to the first is the same */
+    if (count && step < 0) start += (count - 1) * step, step = -step; /* from the last to the first is the same */
     if (step == 1 || count == 0) return splice(self, start, count, NULL);
     for (Py_ssize_t i = count; i-- > 0;)
         if (!splice(self, start + i * step, 1, NULL)) return false;
@@ -181,9 +211,10 @@ static PyObject *extend(PyObject *self, PyObject *values) {
 }
 
 static PyObject *insert(PyObject *self, PyObject *args) {
-    Py_ssize_t index, len = draft_count((place_draft *)self);
+    Py_ssize_t index;
     PyObject *value;
     if (!PyArg_ParseTuple(args, "nO", &index, &value)) return NULL;
+    Py_ssize_t len = draft_count((place_draft *)self);
     index = index < -len ? 0 : index < 0 ? index + len : index > len ? len : index;
     return splice_one((place_draft *)self, index, value) ? Py_NewRef(Py_None) : NULL;
 }
@@ -227,18 +258,22 @@ static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_
     size_t before = out->len;
     Py_ssize_t len = PyList_Size(indexes);
     if (len != draft_count(self)) return raise_changed(), false;
-    PyObject *items = PyList_New(len);
+    moves by = {.places = places};
+    PyObject *items = PyList_New(len), *moved = NULL;
     bool done = items && draft_own(self);
     for (Py_ssize_t i = 0; done && i < len; i++)
         PyList_SetItem(items, places[i], Py_NewRef(PyList_GetItem(self->value, i)));
-    done = done && draft_head(self, CHORDAL_OP_PERMUTE, NULL) && put_permute(out, indexes);
-    if (done) {
-        draft_changed(self);
-        done = move(self, places, 0, 0, 0) && PyList_SetSlice(self->value, 0, len, items) == 0;
-    }
-    if (!done) out->len = before;
+    done = done && moved_children(self, &by, &moved) && draft_head(self, CHORDAL_OP_PERMUTE, NULL) &&
+           put_permute(out, indexes) && PyList_SetSlice(self->value, 0, len, items) == 0;
     Py_XDECREF(items);
-    return done;
+    if (done) {
+        move(self, &by, moved);
+        draft_changed(self);
+        return true;
+    }
+    out->len = before;
+    Py_XDECREF(moved);
+    return false;
 }
 
 static PyObject *permute(PyObject *self_, PyObject *given) {
@@ -246,7 +281,9 @@ static PyObject *permute(PyObject *self_, PyObject *given) {
     bool same = true;
     PyObject *indexes = PySequence_List(given);
     Py_ssize_t *places = indexes && plain_indexes(indexes) ? places_of(indexes, draft_count(self), &same) : NULL;
+    int quiet = quiet_begin();
     bool done = places && draft_attached(self) && (same || permute_places(self, indexes, places));
+    quiet_end(quiet);
     PyMem_Free(places);
     Py_XDECREF(indexes);
     return done ? Py_NewRef(Py_None) : NULL;

@@ -48,6 +48,17 @@ static inline void *fail_code(int code, const chordal_error *error) {
     return NULL;
 }
 
+/* ---- while values are changed ---- */
+
+/* No code of the program may run before a change is whole, so the garbage collector waits: it may come with any new
+ * container, and runs finalizers and callbacks. `quiet_end` takes what `quiet_begin` answered. */
+static inline int quiet_begin(void) {
+    return PyGC_Disable();
+}
+static inline void quiet_end(int before) {
+    if (before) PyGC_Enable();
+}
+
 /* ---- the end of an object that the garbage collector knows ---- */
 
 static inline void end_tracked(PyObject *self, inquiry clear) {
@@ -101,7 +112,7 @@ int shape_of(PyObject *value);
 /* Walks a mapping or a sequence while others might change it; all that is given is owned until the next step. */
 typedef struct walker {
     PyObject *source, *key, *item;
-    Py_ssize_t at, count;
+    Py_ssize_t at, count, given;
     bool dict, pairs;
 } walker;
 bool walk_begin(walker *walk, PyObject *value, int shape);

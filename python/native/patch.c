@@ -208,8 +208,7 @@ static bool apply(patching *patch, const reader *ops, packed_op *op) {
     return done;
 }
 
-/* All ops, or none. */
-static bool apply_all(patching *patch, reader *ops) {
+static bool apply_each(patching *patch, reader *ops) {
     PyObject *before = NULL;
     bool done = true, first = true;
     while (done && ops->at < ops->len) {
@@ -222,6 +221,14 @@ static bool apply_all(patching *patch, reader *ops) {
     }
     if (!done && before) keep(&patch->root, before);
     Py_XDECREF(before);
+    return done;
+}
+
+/* All ops, or none. */
+static bool apply_all(patching *patch, reader *ops) {
+    int quiet = quiet_begin();
+    bool done = apply_each(patch, ops);
+    quiet_end(quiet);
     return done;
 }
 

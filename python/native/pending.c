@@ -2,12 +2,14 @@
  * can apply them in place, and the array is not copied for each element that comes or goes. */
 #include "draft.h"
 
-bool pending_add(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *items) {
+bool pending_room(place_draft *self) {
     if (!self->pending) self->pending = PyMem_Malloc(PENDING * sizeof *self->pending);
-    if (!self->pending) return PyErr_NoMemory() != NULL;
+    return self->pending || PyErr_NoMemory() != NULL;
+}
+
+void pending_add(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObject *items) {
     self->pending[self->pending_count++] = (pending_splice){index, remove, Py_NewRef(items)};
     self->dirty = true;
-    return true;
 }
 
 void pending_clear(place_draft *self) {

@@ -61,7 +61,10 @@ int walk_next(walker *walk) {
     PyObject *key = NULL, *item = NULL;
     if (walk->dict) {
         if (PyDict_Size(walk->source) != walk->count) return changed();
-        if (!PyDict_Next(walk->source, &walk->at, &key, &item)) return 0;
+        bool more = PyDict_Next(walk->source, &walk->at, &key, &item);
+        if (more != (walk->given < walk->count)) return changed(); /* some went and others came */
+        if (!more) return 0;
+        walk->given++;
         keep(walk, key, item);
         return 1;
     }

@@ -53,6 +53,14 @@ static bool is_open(object_draft *self) {
 
 /* ---- documents ---- */
 
+static PyObject *begun(object_draft *self, PyObject *name, PyObject *member) {
+    if (!self->ops) self->ops = (ops_object *)PyType_GenericAlloc(ops_type, 0);
+    if (!self->documents) self->documents = PyDict_New();
+    PyObject *made = self->ops && self->documents ? document_new(self->values, member, self->ops) : NULL;
+    if (made && PyDict_SetItem(self->documents, name, made) < 0) Py_CLEAR(made);
+    return made;
+}
+
 static PyObject *begin(object_draft *self, PyObject *name, PyObject *declared) {
     PyObject *member = PyObject_GetAttr(declared, py.names[NAME_index]), *made = NULL;
     PyObject *value = member ? PyDict_GetItemWithError(self->values, member) : NULL;
@@ -60,18 +68,15 @@ static PyObject *begin(object_draft *self, PyObject *name, PyObject *declared) {
         value = PyObject_CallMethod(self->instance, "_value", "O", declared);
         Py_XDECREF(value);
     }
-    if (value && !self->ops) self->ops = (ops_object *)PyType_GenericAlloc(ops_type, 0);
-    if (value && !self->documents) self->documents = PyDict_New();
-    if (value && self->ops && self->documents) made = document_new(self->values, member, self->ops);
-    if (made && PyDict_SetItem(self->documents, name, made) < 0) Py_CLEAR(made);
+    int quiet = quiet_begin();
+    if (value && is_open(self)) made = begun(self, name, member);
+    quiet_end(quiet);
     Py_XDECREF(member);
     return made;
 }
 
-/* The document of this name, owned. */
-static document_draft *find(object_draft *self, PyObject *name) {
-    if (!self->members) return fail("state", "this transaction has no object of its own: use of(object)", 0);
-    if (!is_open(self)) return NULL;
+/* The document of this name, which is a plain text, owned. */
+static document_draft *find_plain(object_draft *self, PyObject *name) {
     PyObject *found = self->documents ? PyDict_GetItemWithError(self->documents, name) : NULL;
     if (found) return (document_draft *)Py_NewRef(found);
     PyObject *declared = PyErr_Occurred() ? NULL : PyDict_GetItemWithError(self->members, name);
@@ -81,6 +86,19 @@ static document_draft *find(object_draft *self, PyObject *name) {
     if (type) raise_words("no_member", PyUnicode_FromFormat("%S has no document %S", type, name));
     Py_XDECREF(type);
     return NULL;
+}
+
+static document_draft *find(object_draft *self, PyObject *name) {
+    if (!self->members) return fail("state", "this transaction has no object of its own: use of(object)", 0);
+    if (!is_open(self)) return NULL;
+    if (!PyUnicode_Check(name)) {
+        raise_of("type", "a %U is not the name of a document", name);
+        return NULL;
+    }
+    PyObject *plain = PyUnicode_FromObject(name);
+    document_draft *found = plain ? find_plain(self, plain) : NULL;
+    Py_XDECREF(plain);
+    return found;
 }
 
 static PyObject *read_item(PyObject *self, PyObject *name) {
@@ -169,20 +187,22 @@ static PyObject *changes(PyObject *self, PyObject *nothing) {
 static bool close_all(object_draft *self, void *commits) {
     Py_ssize_t at = 0;
     PyObject *name, *document_, *documents = self->documents;
-    bool done = true;
     self->open = false;
     self->documents = NULL;
     while (documents && PyDict_Next(documents, &at, &name, &document_))
-        done = document_close((document_draft *)document_, *(bool *)commits) && done;
+        document_close((document_draft *)document_, *(bool *)commits);
     Py_XDECREF(documents);
     Py_CLEAR(self->ops);
-    return done;
+    return true;
 }
 
 /* End it; with true the new values take the place of the old ones. */
 static PyObject *close_(PyObject *self, PyObject *arg) {
     bool commits = arg == Py_True;
-    return for_each((object_draft *)self, close_all, &commits) ? Py_NewRef(Py_None) : NULL;
+    int quiet = quiet_begin();
+    for_each((object_draft *)self, close_all, &commits);
+    quiet_end(quiet);
+    Py_RETURN_NONE;
 }
 
 static PyObject *check_open(PyObject *self, PyObject *nothing) {
