@@ -34,6 +34,7 @@ const host_options_fields = [
   ["deflate", 184, 32, false],
   ["store_durability", 188, 32, false],
   ["store_flags", 192, 32, false],
+  ["dial_timeout", 208, 64, false],
 ];
 
 export function makeFlat(core) {
@@ -158,11 +159,19 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       return x.k(host_at);
     },
+    host_leave(host, span, now) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(span, 2);
+      checkWhole(now, 3);
+      const error = core.reserve(0);
+      core.check(x.l(host_at, span, now, error));
+      core.end();
+    },
     host_open(options) {
       const given = readOptions(options, host_options_fields, 1);
-      const error = core.reserve(208 + 8);
-      const options_at = core.putOptions(given, 208, host_options_fields);
-      core.check(x.l(options_at, core.out(0), error));
+      const error = core.reserve(216 + 8);
+      const options_at = core.putOptions(given, 216, host_options_fields);
+      core.check(x.m(options_at, core.out(0), error));
       const result = core.open("host", core.word(0));
       core.end();
       return result;
@@ -173,7 +182,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.m(host_at, now, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.n(host_at, now, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -188,7 +197,7 @@ export function makeFlat(core) {
     host_run(host) {
       const host_at = core.pointer(host, "host", 1);
       core.reserve(0);
-      core.check(x.n(host_at, core.out(0)));
+      core.check(x.o(host_at, core.out(0)));
       const result = core.copy(core.out(0), 16);
       core.end();
       return result;
@@ -207,7 +216,7 @@ export function makeFlat(core) {
       checkWhole(link_b, 4);
       checkWhole(now, 5);
       const error = core.reserve(0);
-      core.check(x.o(a_at, link_a, b_at, link_b, now, core.out(0), error));
+      core.check(x.p(a_at, link_a, b_at, link_b, now, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -216,7 +225,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.p(host_at, link, error));
+      core.check(x.q(host_at, link, error));
       core.end();
     },
     link_credentials(host, link, format, credentials) {
@@ -226,7 +235,7 @@ export function makeFlat(core) {
       checkBytes(credentials, 4);
       const error = core.reserve(credentials.length + 8);
       const credentials_at = core.putBytes(credentials);
-      core.check(x.q(host_at, link, format, credentials_at, credentials.length, error));
+      core.check(x.r(host_at, link, format, credentials_at, credentials.length, error));
       core.end();
     },
     link_down(host, link, now) {
@@ -234,7 +243,7 @@ export function makeFlat(core) {
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.r(host_at, link, now, error));
+      core.check(x.s(host_at, link, now, error));
       core.end();
     },
     link_drain(host, link, span, now) {
@@ -243,7 +252,7 @@ export function makeFlat(core) {
       checkWhole(span, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.s(host_at, link, span, now, error));
+      core.check(x.t(host_at, link, span, now, error));
       core.end();
     },
     link_feed(host, link, frame, data, now) {
@@ -254,12 +263,12 @@ export function makeFlat(core) {
       checkWhole(now, 5);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.t(host_at, link, frame, data_at, data.length, now, error));
+      core.check(x.u(host_at, link, frame, data_at, data.length, now, error));
       core.end();
     },
     link_limit(host) {
       const host_at = core.pointer(host, "host", 1);
-      return BigInt.asUintN(64, x.u(host_at));
+      return BigInt.asUintN(64, x.v(host_at));
     },
     link_offers(host, link, type) {
       const host_at = core.pointer(host, "host", 1);
@@ -271,7 +280,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkU32(flags, 2);
       const error = core.reserve(0);
-      core.check(x.v(host_at, flags, core.out(0), error));
+      core.check(x.w(host_at, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -287,14 +296,14 @@ export function makeFlat(core) {
       checkWhole(link, 2);
       checkWhole(now, 3);
       const error = core.reserve(0);
-      core.check(x.w(host_at, link, now, error));
+      core.check(x.x(host_at, link, now, error));
       core.end();
     },
     link_sent(host, link) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       const error = core.reserve(0);
-      core.check(x.x(host_at, link, error));
+      core.check(x.y(host_at, link, error));
       core.end();
     },
     link_take(host, link, buffer) {
@@ -303,7 +312,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.y(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
+      core.checkRoom(x.z(host_at, link, buffer_at, buffer.length, core.out(0), core.out(1), error));
       const result = { len: core.give(buffer, buffer_at, core.word(0)), frame: core.word(1) };
       core.end();
       return result;
@@ -314,14 +323,14 @@ export function makeFlat(core) {
       checkU32(codec, 3);
       checkWhole(now, 4);
       const error = core.reserve(0);
-      core.check(x.z(host_at, link, codec, now, error));
+      core.check(x.A(host_at, link, codec, now, error));
       core.end();
     },
     object_drop(host, object) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.A(host_at, object, error));
+      core.check(x.B(host_at, object, error));
       core.end();
     },
     object_get(host, type, format, params) {
@@ -333,7 +342,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.B(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
+      core.check(x.C(host_at, type_at, type_len, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -346,7 +355,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 5);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.C(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.D(host_at, object, member, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -355,7 +364,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);
       const error = core.reserve(0);
-      core.check(x.D(host_at, object, error));
+      core.check(x.E(host_at, object, error));
       core.end();
     },
     object_revoke(host, object, format, authority, reason) {
@@ -376,7 +385,7 @@ export function makeFlat(core) {
       const name_len = core.putText(name);
       const message_at = core.at;
       const message_len = core.putText(message);
-      core.check(x.E(host_at, object, name_at, name_len, message_at, message_len, error));
+      core.check(x.F(host_at, object, name_at, name_len, message_at, message_len, error));
       core.end();
     },
     object_value(host, object, member) {
@@ -384,7 +393,7 @@ export function makeFlat(core) {
       checkWhole(object, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.F(host_at, object, member, core.out(0), error));
+      core.check(x.G(host_at, object, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -393,7 +402,7 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(part, 2);
       core.reserve(0);
-      core.check(x.G(host_at, part, core.out(0), core.out(1)));
+      core.check(x.H(host_at, part, core.out(0), core.out(1)));
       const result = core.copy(core.word(0), core.word(1));
       core.end();
       return result;
@@ -410,7 +419,7 @@ export function makeFlat(core) {
       const type_at = core.at;
       const type_len = core.putText(type);
       const params_at = core.putBytes(params);
-      core.check(x.H(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
+      core.check(x.I(host_at, link, type_at, type_len, version, flags, format, params_at, params.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -422,7 +431,7 @@ export function makeFlat(core) {
       const error = core.reserve(3 * name.length + 8);
       const name_at = core.at;
       const name_len = core.putText(name);
-      core.check(x.I(host_at, reference, name_at, name_len, core.out(0), error));
+      core.check(x.J(host_at, reference, name_at, name_len, core.out(0), error));
       const result = core.word(0);
       core.end();
       return result;
@@ -431,20 +440,20 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       const error = core.reserve(0);
-      core.check(x.J(host_at, reference, error));
+      core.check(x.K(host_at, reference, error));
       core.end();
     },
     reference_state(host, reference) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
-      return x.K(host_at, reference);
+      return x.L(host_at, reference);
     },
     reference_value(host, reference, member) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(reference, 2);
       checkU32(member, 3);
       const error = core.reserve(0);
-      core.check(x.L(host_at, reference, member, core.out(0), error));
+      core.check(x.M(host_at, reference, member, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
@@ -452,7 +461,7 @@ export function makeFlat(core) {
     release(host, id) {
       const host_at = core.quietly(host, "host", 1);
       checkWhole(id, 2);
-      if (host_at !== 0) x.M(host_at, id);
+      if (host_at !== 0) x.N(host_at, id);
     },
     resolve(host, question, link) {
       const host_at = core.pointer(host, "host", 1);
@@ -477,7 +486,7 @@ export function makeFlat(core) {
       checkBytes(declaration, 2);
       const error = core.reserve(declaration.length + 8);
       const declaration_at = core.putBytes(declaration);
-      core.check(x.N(host_at, declaration_at, declaration.length, core.out(0), error));
+      core.check(x.O(host_at, declaration_at, declaration.length, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -488,14 +497,14 @@ export function makeFlat(core) {
       checkBytes(data, 3);
       const error = core.reserve(data.length + 8);
       const data_at = core.putBytes(data);
-      core.check(x.O(host_at, format, data_at, data.length, core.out(0), error));
+      core.check(x.P(host_at, format, data_at, data.length, core.out(0), error));
       const result = core.open("value", core.word(0));
       core.end();
       return result;
     },
     value_digest(value) {
       const value_at = core.pointer(value, "value", 1);
-      return BigInt.asUintN(64, x.P(value_at));
+      return BigInt.asUintN(64, x.Q(value_at));
     },
     value_encode(value, format, buffer) {
       const value_at = core.pointer(value, "value", 1);
@@ -503,7 +512,7 @@ export function makeFlat(core) {
       checkBytes(buffer, 3);
       const error = core.reserve(buffer.length + 8);
       const buffer_at = core.space(buffer.length);
-      core.checkRoom(x.Q(value_at, format, buffer_at, buffer.length, core.out(0), error));
+      core.checkRoom(x.R(value_at, format, buffer_at, buffer.length, core.out(0), error));
       const result = core.give(buffer, buffer_at, core.word(0));
       core.end();
       return result;
@@ -511,18 +520,18 @@ export function makeFlat(core) {
     value_equal(a, b) {
       const a_at = core.pointer(a, "value", 1);
       const b_at = core.pointer(b, "value", 2);
-      return x.R(a_at, b_at);
+      return x.S(a_at, b_at);
     },
     value_ref(value) {
       const value_at = core.pointer(value, "value", 1);
-      return core.open("value", x.S(value_at));
+      return core.open("value", x.T(value_at));
     },
     value_unref(value) {
       const value_at = core.close(value, "value", 1);
-      if (value_at !== 0) x.T(value_at);
+      if (value_at !== 0) x.U(value_at);
     },
     versions() {
-      return core.text(x.U());
+      return core.text(x.V());
     },
     watch_open(host, source, member, flags) {
       const host_at = core.pointer(host, "host", 1);
@@ -530,7 +539,7 @@ export function makeFlat(core) {
       checkU32(member, 3);
       checkU32(flags, 4);
       const error = core.reserve(0);
-      core.check(x.V(host_at, source, member, flags, core.out(0), error));
+      core.check(x.W(host_at, source, member, flags, core.out(0), error));
       const result = core.number(0);
       core.end();
       return result;
@@ -539,14 +548,14 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.W(host_at, watch, error));
+      core.check(x.X(host_at, watch, error));
       core.end();
     },
     watch_take(host, watch) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(watch, 2);
       const error = core.reserve(0);
-      core.check(x.X(host_at, watch, error));
+      core.check(x.Y(host_at, watch, error));
       core.end();
     },
   };

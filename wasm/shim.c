@@ -61,196 +61,201 @@ double flat_host_deadline(chordal_host *host) {
 }
 
 EXPORT("l")
+int flat_host_leave(chordal_host *host, double span, double now, chordal_error *error) {
+    return chordal_host_leave(host, (chordal_time)span, (chordal_time)now, error);
+}
+
+EXPORT("m")
 int flat_host_open(const chordal_host_options *options, chordal_host **out, chordal_error *error) {
     return chordal_host_open(options, out, error);
 }
 
-EXPORT("m")
+EXPORT("n")
 int flat_host_poll(chordal_host *host, double now, uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error) {
     return chordal_host_poll(host, (chordal_time)now, buffer, buffer_len, out_len, error);
 }
 
-EXPORT("n")
+EXPORT("o")
 int flat_host_run(chordal_host *host, uint8_t *out16) {
     return chordal_host_run(host, out16);
 }
 
-EXPORT("o")
+EXPORT("p")
 int flat_link_carry(chordal_host *a, double link_a, chordal_host *b, double link_b, double now, size_t *out_frames, chordal_error *error) {
     return chordal_link_carry(a, (chordal_id)link_a, b, (chordal_id)link_b, (chordal_time)now, out_frames, error);
 }
 
-EXPORT("p")
+EXPORT("q")
 int flat_link_close(chordal_host *host, double link, chordal_error *error) {
     return chordal_link_close(host, (chordal_id)link, error);
 }
 
-EXPORT("q")
+EXPORT("r")
 int flat_link_credentials(chordal_host *host, double link, uint32_t format, const uint8_t *credentials, size_t credentials_len, chordal_error *error) {
     return chordal_link_credentials(host, (chordal_id)link, format, credentials, credentials_len, error);
 }
 
-EXPORT("r")
+EXPORT("s")
 int flat_link_down(chordal_host *host, double link, double now, chordal_error *error) {
     return chordal_link_down(host, (chordal_id)link, (chordal_time)now, error);
 }
 
-EXPORT("s")
+EXPORT("t")
 int flat_link_drain(chordal_host *host, double link, double span, double now, chordal_error *error) {
     return chordal_link_drain(host, (chordal_id)link, (chordal_time)span, (chordal_time)now, error);
 }
 
-EXPORT("t")
+EXPORT("u")
 int flat_link_feed(chordal_host *host, double link, uint32_t frame, const uint8_t *data, size_t data_len, double now, chordal_error *error) {
     return chordal_link_feed(host, (chordal_id)link, frame, data, data_len, (chordal_time)now, error);
 }
 
-EXPORT("u")
+EXPORT("v")
 uint64_t flat_link_limit(chordal_host *host) {
     return chordal_link_limit(host);
 }
 
-EXPORT("v")
+EXPORT("w")
 int flat_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, chordal_error *error) {
     return chordal_link_open(host, flags, out_link, error);
 }
 
-EXPORT("w")
+EXPORT("x")
 int flat_link_retry(chordal_host *host, double link, double now, chordal_error *error) {
     return chordal_link_retry(host, (chordal_id)link, (chordal_time)now, error);
 }
 
-EXPORT("x")
+EXPORT("y")
 int flat_link_sent(chordal_host *host, double link, chordal_error *error) {
     return chordal_link_sent(host, (chordal_id)link, error);
 }
 
-EXPORT("y")
+EXPORT("z")
 int flat_link_take(chordal_host *host, double link, uint8_t *buffer, size_t buffer_len, size_t *out_len, uint32_t *out_frame, chordal_error *error) {
     return chordal_link_take(host, (chordal_id)link, buffer, buffer_len, out_len, out_frame, error);
 }
 
-EXPORT("z")
+EXPORT("A")
 int flat_link_up(chordal_host *host, double link, uint32_t codec, double now, chordal_error *error) {
     return chordal_link_up(host, (chordal_id)link, codec, (chordal_time)now, error);
 }
 
-EXPORT("A")
+EXPORT("B")
 int flat_object_drop(chordal_host *host, double object, chordal_error *error) {
     return chordal_object_drop(host, (chordal_id)object, error);
 }
 
-EXPORT("B")
+EXPORT("C")
 int flat_object_get(chordal_host *host, const char *type, size_t type_len, uint32_t format, const uint8_t *params, size_t params_len, chordal_id *out_object, chordal_error *error) {
     return chordal_object_get(host, type, type_len, format, params, params_len, out_object, error);
 }
 
-EXPORT("C")
+EXPORT("D")
 int flat_object_read(chordal_host *host, double object, uint32_t member, uint32_t format, uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error) {
     return chordal_object_read(host, (chordal_id)object, member, format, buffer, buffer_len, out_len, error);
 }
 
-EXPORT("D")
+EXPORT("E")
 int flat_object_retire(chordal_host *host, double object, chordal_error *error) {
     return chordal_object_retire(host, (chordal_id)object, error);
 }
 
-EXPORT("E")
+EXPORT("F")
 int flat_object_start(chordal_host *host, double object, const char *name, size_t name_len, const char *message, size_t message_len, chordal_error *error) {
     return chordal_object_start(host, (chordal_id)object, name, name_len, message, message_len, error);
 }
 
-EXPORT("F")
+EXPORT("G")
 int flat_object_value(chordal_host *host, double object, uint32_t member, chordal_value **out, chordal_error *error) {
     return chordal_object_value(host, (chordal_id)object, member, out, error);
 }
 
-EXPORT("G")
+EXPORT("H")
 int flat_part_view(chordal_host *host, double part, const uint8_t **out_data, size_t *out_len) {
     return chordal_part_view(host, (chordal_id)part, out_data, out_len);
 }
 
-EXPORT("H")
+EXPORT("I")
 int flat_reference_get(chordal_host *host, double link, const char *type, size_t type_len, uint32_t version, uint32_t flags, uint32_t format, const uint8_t *params, size_t params_len, chordal_id *out_reference, chordal_error *error) {
     return chordal_reference_get(host, (chordal_id)link, type, type_len, version, flags, format, params, params_len, out_reference, error);
 }
 
-EXPORT("I")
+EXPORT("J")
 int flat_reference_member(chordal_host *host, double reference, const char *name, size_t name_len, uint32_t *out_member, chordal_error *error) {
     return chordal_reference_member(host, (chordal_id)reference, name, name_len, out_member, error);
 }
 
-EXPORT("J")
+EXPORT("K")
 int flat_reference_retry(chordal_host *host, double reference, chordal_error *error) {
     return chordal_reference_retry(host, (chordal_id)reference, error);
 }
 
-EXPORT("K")
+EXPORT("L")
 int32_t flat_reference_state(chordal_host *host, double reference) {
     return chordal_reference_state(host, (chordal_id)reference);
 }
 
-EXPORT("L")
+EXPORT("M")
 int flat_reference_value(chordal_host *host, double reference, uint32_t member, chordal_value **out, chordal_error *error) {
     return chordal_reference_value(host, (chordal_id)reference, member, out, error);
 }
 
-EXPORT("M")
+EXPORT("N")
 void flat_release(chordal_host *host, double id) {
     chordal_release(host, (chordal_id)id);
 }
 
-EXPORT("N")
+EXPORT("O")
 int flat_type_provide(chordal_host *host, const uint8_t *declaration, size_t declaration_len, chordal_id *out_type, chordal_error *error) {
     return chordal_type_provide(host, declaration, declaration_len, out_type, error);
 }
 
-EXPORT("O")
+EXPORT("P")
 int flat_value_decode(chordal_host *host, uint32_t format, const uint8_t *data, size_t data_len, chordal_value **out, chordal_error *error) {
     return chordal_value_decode(host, format, data, data_len, out, error);
 }
 
-EXPORT("P")
+EXPORT("Q")
 uint64_t flat_value_digest(const chordal_value *value) {
     return chordal_value_digest(value);
 }
 
-EXPORT("Q")
+EXPORT("R")
 int flat_value_encode(const chordal_value *value, uint32_t format, uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error) {
     return chordal_value_encode(value, format, buffer, buffer_len, out_len, error);
 }
 
-EXPORT("R")
+EXPORT("S")
 int32_t flat_value_equal(const chordal_value *a, const chordal_value *b) {
     return chordal_value_equal(a, b);
 }
 
-EXPORT("S")
+EXPORT("T")
 chordal_value *flat_value_ref(chordal_value *value) {
     return chordal_value_ref(value);
 }
 
-EXPORT("T")
+EXPORT("U")
 void flat_value_unref(chordal_value *value) {
     chordal_value_unref(value);
 }
 
-EXPORT("U")
+EXPORT("V")
 const char *flat_versions(void) {
     return chordal_versions();
 }
 
-EXPORT("V")
+EXPORT("W")
 int flat_watch_open(chordal_host *host, double source, uint32_t member, uint32_t flags, chordal_id *out_watch, chordal_error *error) {
     return chordal_watch_open(host, (chordal_id)source, member, flags, out_watch, error);
 }
 
-EXPORT("W")
+EXPORT("X")
 int flat_watch_reset(chordal_host *host, double watch, chordal_error *error) {
     return chordal_watch_reset(host, (chordal_id)watch, error);
 }
 
-EXPORT("X")
+EXPORT("Y")
 int flat_watch_take(chordal_host *host, double watch, chordal_error *error) {
     return chordal_watch_take(host, (chordal_id)watch, error);
 }

@@ -19,7 +19,7 @@ int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, 
     if (code < 0) return code;
     chordal__link *link;
     const uint32_t known = CHORDAL_LINK_CONNECT | CHORDAL_LINK_OFFER | CHORDAL_LINK_NO_SERVE | CHORDAL_LINK_DEFLATE |
-                           (CHORDAL__FORWARDS ? CHORDAL_LINK_ROUTE_OFFERS : 0) |
+                           CHORDAL_LINK_PATIENT | (CHORDAL__FORWARDS ? CHORDAL_LINK_ROUTE_OFFERS : 0) |
                            (CHORDAL__AUTHORITY ? CHORDAL_LINK_AUTHENTICATE | CHORDAL_LINK_TRUSTED : 0);
     const uint32_t not_both = CHORDAL_LINK_CONNECT | CHORDAL_LINK_AUTHENTICATE;
     code = flags & ~known || (flags & not_both) == not_both
@@ -82,6 +82,14 @@ int chordal_link_drain(chordal_host *host, chordal_id id, chordal_time span, cho
     if (code < 0) return code;
     set_now(host, now);
     chordal__link_drain(link, span);
+    return chordal__leave(host, 0);
+}
+
+int chordal_host_leave(chordal_host *host, chordal_time span, chordal_time now, chordal_error *error) {
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    chordal__links_leave(&host->links, span);
     return chordal__leave(host, 0);
 }
 

@@ -103,7 +103,9 @@ static int write_link(chordal_host *host, chordal__event *event) {
         e.peer = add(host, peer, 32);
     }
     int code = END(LINK, 0);
-    if (code == 1) chordal__untell(event);
+    if (code != 1) return code;
+    chordal__untell(event);
+    chordal__link_told(link);
     return code;
 }
 

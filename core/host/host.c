@@ -11,10 +11,8 @@ static void free_shell(chordal_host *host) {
     chordal__memory_unref(memory);
 }
 
-/* The number of commits goes on where it was. */
+/* The number of commits goes on where it was. A browser's build has no stores: the layer above it says so. */
 static int open_store(chordal_host *host, const chordal_host_options *given, chordal_error *error) {
-    if (!given->store) return 0;
-#if CHORDAL__STORE
     chordal__runtime *runtime = &host->runtime;
     chordal__store_options options = {.path = given->store,
                                       .vfs = given->store_vfs,
@@ -24,10 +22,6 @@ static int open_store(chordal_host *host, const chordal_host_options *given, cho
     int code = chordal__store_open(host->memory, &runtime->counters, &options, runtime->run, &runtime->store, error);
     if (code == 0) runtime->commit_number = runtime->store->last;
     return code;
-#else
-    (void)host;
-    return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "this build has no store");
-#endif
 }
 
 int chordal_host_open(const chordal_host_options *options, chordal_host **out, chordal_error *error) {
@@ -55,7 +49,7 @@ int chordal_host_open(const chordal_host_options *options, chordal_host **out, c
         free_shell(host);
         return chordal__fail(error, code, 0, "the host could not be opened");
     }
-    code = open_store(host, &given, error);
+    if (CHORDAL__STORE && given.store) code = open_store(host, &given, error);
     if (code < 0) {
         chordal_host_forget(host);
         return code;

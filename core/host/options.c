@@ -41,6 +41,7 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->session_lapse = span(o->session_lapse, 60000);
     out->stall_timeout = span(o->stall_timeout, 120000);
     out->guard_timeout = span(o->guard_timeout, 10000);
+    out->dial_timeout = span(o->dial_timeout, 20000);
     out->outcome_limit = number(o->outcome_limit, 4u << 20);
     out->lost_limit = number(o->lost_limit, 10000);
     out->resolve_timeout = span(o->resolve_timeout, 60000);
@@ -49,6 +50,11 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
     out->name_low = o->name_low;
     out->entropy = o->entropy ? o->entropy : chordal__entropy;
     out->entropy_context = o->entropy_context;
+}
+
+static bool store_fits(const chordal_host_options *given) {
+    return given->store_durability <= CHORDAL_DURABILITY_OFF &&
+           given->store_flags <= (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX);
 }
 
 int chordal__options_read(const chordal_host_options *given, chordal_host_options *out, chordal__settings *settings,
@@ -61,8 +67,7 @@ int chordal__options_read(const chordal_host_options *given, chordal_host_option
     }
     if (out->depth_limit > 4096 || out->call_limit > CHORDAL__SLOTS || out->window_messages > 65536 ||
         out->window_messages_limit > 65536 || out->dictionary_limit > CHORDAL__DICTIONARY_LIMIT ||
-        out->deflate > CHORDAL_DEFLATE_NEVER || out->store_durability > CHORDAL_DURABILITY_OFF ||
-        out->store_flags > (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX))
+        out->deflate > CHORDAL_DEFLATE_NEVER || (CHORDAL__STORE && !store_fits(out)))
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "an option is beyond what is possible");
     if (!out->memory_limit) out->memory_limit = UINT64_C(1) << 30;
     fill(out, settings);

@@ -128,9 +128,9 @@ void chordal__consumer_references_down(chordal__consumer *consumer) {
 /* What ends at once each time must not be asked for in a circle. */
 static void later(chordal__consumer *consumer) {
     const chordal__settings *settings = &consumer->runtime->settings;
-    chordal_time span = chordal__backoff(settings, consumer->link->route_attempts);
+    chordal_time span = chordal__backoff(settings, consumer->attempts);
     if (consumer->link->state != CHORDAL_LINK_UP) return; /* all are asked for when it is up again */
-    consumer->link->route_attempts++;
+    consumer->attempts++;
     if (chordal__heap_set(&consumer->runtime->deadlines, &consumer->due, consumer->runtime->now + span) < 0)
         chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
 }
@@ -160,6 +160,7 @@ static void move_home(chordal__consumer *consumer) {
     }
     while (!chordal__list_empty(&consumer->remotes))
         move_remote(CHORDAL__ENTRY(consumer->remotes.next, chordal__remote, node), home);
+    home->attempts = consumer->attempts;
     later(home);
     chordal__consumer_free(consumer);
 }
@@ -170,8 +171,9 @@ static void give_up(chordal__consumer *consumer, bool ended_sent) {
     if (consumer->route.len) move_home(consumer);
 }
 
+/* One whose way was gone before is not ended by a farewell of the neighbour. */
 void chordal__consumer_down(chordal__consumer *consumer, bool returns) {
-    if (returns && chordal__consumer_may_return(consumer))
+    if ((returns || consumer->away) && chordal__consumer_may_return(consumer))
         chordal__consumer_leave(consumer);
     else
         give_up(consumer, false);
@@ -196,7 +198,7 @@ static void refuse_all(chordal__consumer *consumer, int code, const chordal__mes
 /* Its way is gone, or it took too little: it comes back, as often as that makes sense. */
 static bool returns_after(const chordal__consumer *consumer, int code) {
     if (!chordal__consumer_may_return(consumer)) return false;
-    if (code == CHORDAL_E_NO_ROUTE) return consumer->link->route_attempts < CHORDAL__ROUTE_TRIES;
+    if (code == CHORDAL_E_NO_ROUTE) return consumer->attempts < CHORDAL__ROUTE_TRIES;
     return code == CHORDAL_E_LOST || code == CHORDAL_E_STALLED;
 }
 

@@ -75,7 +75,7 @@ int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *
     consumer->opened = true;
     consumer->requests = received;
     consumer->origin.limit = message->numbers[1];
-    consumer->link->route_attempts = 0;
+    consumer->attempts = 0;
     for (size_t i = 0; i < consumer->numbers_capacity; i++)
         if (consumer->numbers[i]) settle_hold(consumer->numbers[i], received);
     chordal__consumer_repeat_calls(consumer, received);

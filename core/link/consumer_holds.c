@@ -208,6 +208,7 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
         chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_LIMIT, far, sizeof far - 1);
         return 0;
     }
+    if (!there->known && there->attempts < consumer->attempts) there->attempts = consumer->attempts;
     chordal__consumer_move_blocked(consumer, there, reference);
     replace(remote, fresh);
     return 0;

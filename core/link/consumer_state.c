@@ -121,7 +121,7 @@ static int bind(chordal__remote *remote, chordal__members *members, const chorda
     int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
     if (code < 0) return code;
     remote->bound = true;
-    if (remote->consumer->route.len) remote->consumer->link->route_attempts = 0;
+    remote->consumer->attempts = 0;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
 }

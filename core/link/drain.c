@@ -25,6 +25,14 @@ void chordal__link_drain(chordal__link *link, chordal_time span) {
         chordal__link_close(link);
 }
 
+void chordal__links_leave(chordal__links *links, chordal_time span) {
+    for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        link->leaves = true;
+        chordal__link_drain(link, span);
+    }
+}
+
 void chordal__drain_end(chordal__link *link) {
     if (!link->draining) return;
     link->draining = false;
@@ -46,11 +54,21 @@ static bool is_done(const chordal__link *link) {
     return true;
 }
 
+/* Links of a host that leaves go together: as long as it is there, what passes through it goes on. */
+static bool leaves_later(const chordal__links *links) {
+    for (const chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        const chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        if (link->leaves && link->draining && !is_done(link)) return true;
+    }
+    return false;
+}
+
 void chordal__links_drain(chordal__links *links) {
     chordal__list *node = links->draining ? links->all.next : &links->all;
+    bool later = CHORDAL__FORWARDS && links->draining && leaves_later(links);
     while (node != &links->all) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
         node = node->next;
-        if (link->draining && is_done(link)) chordal__link_close(link);
+        if (link->draining && !(later && link->leaves) && is_done(link)) chordal__link_close(link);
     }
 }

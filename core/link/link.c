@@ -54,7 +54,7 @@ static void set_due(chordal__link *link, chordal_time span) {
         return;
     else if (link->state == CHORDAL_LINK_WAIT)
         set_state(link, CHORDAL_LINK_DIAL, 0, NULL); /* rather too early than never */
-    else
+    else if (link->state != CHORDAL_LINK_DIAL)       /* whose end the edge tells, if not the time */
         chordal__link_break(link, CHORDAL_E_NOMEM);
 }
 
@@ -173,6 +173,13 @@ static bool is_mere_loss(int code) {
     return code == CHORDAL_E_LOST || code == CHORDAL_E_TIMEOUT || code == CHORDAL_E_LIMIT || code == CHORDAL_E_NOMEM;
 }
 
+/* Dial again after a while. */
+static void wait_for_next(chordal__link *link, int code, const char *detail) {
+    set_state(link, CHORDAL_LINK_WAIT, code, detail);
+    set_due(link, backoff(link));
+    link->attempts++;
+}
+
 static void transport_ended(chordal__link *link, int code, const char *detail, bool for_good) {
     if (!link->transport) return;
     link->transport = false;
@@ -185,9 +192,7 @@ static void transport_ended(chordal__link *link, int code, const char *detail, b
     }
     chordal_time wait = chordal__backoff(&link->runtime->settings, link->attempts);
     if (link->state == CHORDAL_LINK_UP && link->runtime->now - link->up_at >= wait * WORKED) link->attempts = 0;
-    set_state(link, CHORDAL_LINK_WAIT, code, detail);
-    set_due(link, backoff(link));
-    link->attempts++;
+    wait_for_next(link, code, detail);
 }
 
 void chordal__link_down(chordal__link *link, int code, const char *detail) {
@@ -200,11 +205,7 @@ void chordal__link_down(chordal__link *link, int code, const char *detail) {
         transport_ended(link, code, detail, false);
         return;
     }
-    /* A transport that was asked for did not come. */
-    if (link->state != CHORDAL_LINK_DIAL) return;
-    set_state(link, CHORDAL_LINK_WAIT, code, detail);
-    set_due(link, backoff(link));
-    link->attempts++;
+    if (link->state == CHORDAL_LINK_DIAL) wait_for_next(link, code, detail); /* what was asked for did not come */
 }
 
 static bool is_final(int code) {
@@ -235,10 +236,21 @@ void chordal__link_peer_left(chordal__link *link, int code, const char *detail) 
     transport_ended(link, code, detail, code == CHORDAL_E_VERSION || code == CHORDAL_E_REFUSED);
 }
 
+/* What only passes through is as if this host were killed. */
+static void leave_forwards(chordal__link *link) {
+    for (size_t i = 0; i < link->origins_capacity; i++) {
+        chordal__origin *origin = link->origins[i];
+        if (origin && origin->role == CHORDAL__ROLE_FORWARD)
+            chordal__forward_leave(CHORDAL__ENTRY(origin, chordal__forward, origin));
+    }
+}
+
 void chordal__link_close(chordal__link *link) {
     if (link->state == CHORDAL_LINK_CLOSED) return;
     if (link->transport) {
-        say_bye(link, CHORDAL_E_BYE, "closed");
+        if (CHORDAL__FORWARDS && link->leaves) leave_forwards(link);
+        bool told = !(CHORDAL__FORWARDS && link->leaves && link->failing); /* else it is a mere loss to the peer */
+        say_bye(link, told ? CHORDAL_E_BYE : link->failing, "closed");
         transport_ended(link, 0, NULL, true);
         return;
     }
@@ -266,10 +278,19 @@ static void ping_or_give_up(chordal__link *link) {
     }
 }
 
+/* The span of a dial begins when it is asked for, not when that waits to be told. */
+void chordal__link_told(chordal__link *link) {
+    if (link->state == CHORDAL_LINK_DIAL && !(link->flags & CHORDAL_LINK_PATIENT))
+        set_due(link, link->runtime->settings.dial_timeout);
+}
+
 void chordal__link_due(chordal__link *link) {
     switch (link->state) {
     case CHORDAL_LINK_WAIT:
         chordal__link_retry(link);
+        break;
+    case CHORDAL_LINK_DIAL:
+        chordal__link_down(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("no transport in time"));
         break;
     case CHORDAL_LINK_OPENING:
         chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("no answer to the handshake"));
@@ -285,6 +306,7 @@ void chordal__link_due(chordal__link *link) {
 void chordal__link_free(chordal__link *link) {
     chordal__runtime *runtime = link->runtime;
     link->flags &= ~(uint32_t)CHORDAL_LINK_CONNECT;
+    if (CHORDAL__FORWARDS) leave_forwards(link);
     transport_ended(link, CHORDAL_E_CLOSED, NULL, true);
     if (link->state != CHORDAL_LINK_CLOSED) close_for_good(link, CHORDAL_E_CLOSED, NULL);
     chordal__link_drop_queue(link);

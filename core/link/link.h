@@ -12,6 +12,8 @@ typedef struct chordal__stream chordal__stream;
 typedef struct chordal__hold chordal__hold;
 typedef struct chordal__asking chordal__asking;
 typedef struct chordal__revoked chordal__revoked;
+typedef struct chordal__parted chordal__parted;
+typedef struct chordal__forward chordal__forward;
 
 #define CHORDAL__ORIGINS_LIMIT 65536
 #define CHORDAL__HOLDS_LIMIT 1000000
@@ -22,9 +24,10 @@ typedef struct chordal__revoked chordal__revoked;
 #define CHORDAL__CREDENTIALS_LIMIT 65536 /* packed bytes */
 #define CHORDAL__REFUSAL_BYTES 95        /* of the reason why a peer is not admitted */
 #define CHORDAL__REVOKED_LIMIT 1024      /* sessions that are remembered after they were revoked */
+#define CHORDAL__PARTED_LIMIT 1024       /* lost sessions that a host in the middle remembers */
 #define CHORDAL__REASON_BYTES 4096       /* of the reason why something was revoked */
 #define CHORDAL__ROUTE_WORDS 8           /* hosts in the middle of one session */
-#define CHORDAL__ROUTE_TRIES 4 /* of a route that is not known, before its objects are asked for at the link's end */
+#define CHORDAL__ROUTE_TRIES 4           /* of a session whose route is not known, before it asks at the link's end */
 
 /* ---- links.c: all links of a host ---- */
 struct chordal__links {
@@ -39,6 +42,7 @@ struct chordal__links {
     chordal__list warm;        /* streams that keep encoded snapshots for this turn */
     chordal__list owing;       /* consumers that owe an ack */
     chordal__revoked *revoked; /* NULL: nothing was revoked yet */
+    chordal__parted *parted;   /* NULL: no session that passes through was lost yet */
     bool flushing;
     chordal__map places;                /* names of types → chordal__place */
     chordal__map questions;             /* type and params → chordal__question */
@@ -100,6 +104,7 @@ struct chordal__link {
     uint32_t flags;
     uint8_t state;
     bool transport, bye_sent, pinged, draining;
+    bool leaves; /* its host does: what passes through may come back */
     bool shown;  /* the first frame is borrowed by the edge */
     bool asking; /* the program is asked whether the peer is admitted */
     int failing; /* a code: it ends with this entry */
@@ -112,7 +117,7 @@ struct chordal__link {
     chordal__event event, output;
     chordal__reason reason;
     chordal__deadline due, drained_by;
-    uint32_t attempts, route_attempts; /* since the transport last worked for long enough, or a route worked */
+    uint32_t attempts; /* since the transport last worked for long enough */
     chordal_time up_at;
     uint8_t peer_host[16], peer_run[16];
     bool peer_newer, was_up;
@@ -145,11 +150,13 @@ void chordal__link_peer_left(chordal__link *link, int code, const char *detail);
 void chordal__link_close(chordal__link *link);
 void chordal__link_retry(chordal__link *link);
 void chordal__link_due(chordal__link *link);
+void chordal__link_told(chordal__link *link);  /* the program knows its state */
 void chordal__link_ready(chordal__link *link); /* hands are shaken */
 
 /* ---- drain.c ---- */
 void chordal__link_drain(chordal__link *link, chordal_time span);
-void chordal__drain_end(chordal__link *link);     /* it is closed */
+void chordal__drain_end(chordal__link *link); /* it is closed */
+void chordal__links_leave(chordal__links *links, chordal_time span);
 void chordal__links_drain(chordal__links *links); /* close those that are done */
 void chordal__drain_refuse(chordal__invocation *invocation);
 
@@ -200,6 +207,8 @@ int chordal__authority_part(chordal__runtime *runtime, const chordal__authority 
 /* Why a session may not be opened on this link; NULL: it may. */
 const chordal__body *chordal__revocation_of(const chordal__link *link, const uint8_t session[16]);
 void chordal__revoked_dispose(chordal__links *links);
+/* The consumer's side of a session is gone, and it may come back: until it lapses, a revocation reaches it. */
+void chordal__session_parted(chordal__forward *near);
 int chordal__links_revoke(chordal__links *links, const chordal__authority *authority,
                           chordal__body *reason); /* NOMEM */
 
@@ -461,6 +470,7 @@ struct chordal__consumer {
     uint32_t slots_used;
     uint32_t unacked_states, unacked_outcomes;
     chordal__deadline due; /* when it is opened, or references are asked for, again */
+    uint32_t attempts;     /* of that, since it last was there; they go with its references when these ask elsewhere */
     int blocked;           /* frames that wait to be taken */
 };
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error);
@@ -521,13 +531,15 @@ typedef struct chordal__route {
     chordal__offered *offered;
     chordal__link *link;
 } chordal__route;
-typedef struct chordal__forward {
+struct chordal__forward {
     chordal__origin origin;
-    struct chordal__forward *other;
+    chordal__forward *other;
     bool to_provider;    /* the side on which the provider is */
-    uint8_t session[16]; /* the consumer's side: whose it is */
+    uint8_t session[16]; /* the consumer's side: whose it is, */
     chordal__authority *authority;
-} chordal__forward;
+    chordal__text route; /* and where it goes on behind the next host */
+    uint8_t encoding;
+};
 int chordal__route_offer(chordal__link *link, const void *type, size_t type_len);
 void chordal__routes_drop(chordal__link *link); /* the link is down */
 /* Where a type is reached, by the newest offer, but not back to the host that asks, over whatever link; NULL: nowhere.
@@ -535,15 +547,20 @@ void chordal__routes_drop(chordal__link *link); /* the link is down */
 chordal__link *chordal__route_of_type(chordal__links *links, const void *type, size_t type_len,
                                       const chordal__link *asking);
 void chordal__route_name(const chordal__link *link, char out[33]);
+/* A link by the name of its peer's host, 32 digits: one that takes parts in JSON or not now before one that may come
+ * back; NULL: none. */
+chordal__link *chordal__route_to(chordal__links *links, const uint8_t *name, size_t len, bool json);
+bool chordal__route_passes(const chordal__link *link, bool json); /* now */
 /* A session that cannot go on ends at once; `code` says whether it may later. */
 int chordal__refuse_session(chordal__link *link, uint64_t number, int code, const chordal__body *reason,
                             chordal_error *error);
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal__authority *authority,
                           chordal_error *error);
 void chordal__forward_revoke(chordal__forward *forward, const chordal__body *reason); /* both ends are told */
-int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error);
+void chordal__forward_message(chordal__forward *forward, chordal__message *message);
 void chordal__forward_end(chordal__forward *forward, const chordal__message *message); /* ENDED or LOST goes on */
 void chordal__forward_cut(chordal__forward *forward, bool returns); /* its link is gone; the other side is told */
+void chordal__forward_leave(chordal__forward *forward); /* this host leaves: both ends are told that they may return */
 void chordal__offer(chordal__link *link, const void *name, size_t name_len);
 void chordal__offer_types(chordal__link *link); /* all of them */
 void chordal__offer_to_others(chordal__links *links, const chordal__link *except, const void *name, size_t name_len);

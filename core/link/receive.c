@@ -70,7 +70,8 @@ static int admit_session(chordal__link *link, chordal__message *message, chordal
     if (message->texts[0].len && !CHORDAL__FORWARDS)
         return chordal__refuse_session(link, message->origin, CHORDAL_E_NO_ROUTE, NULL, error);
     if (message->texts[0].len) return chordal__forward_open(link, message, authority, error);
-    if (link->flags & CHORDAL_LINK_NO_SERVE) return chordal__fail(error, CHORDAL_E_REFUSED, 0, "no sessions here");
+    if (link->flags & CHORDAL_LINK_NO_SERVE)
+        return chordal__refuse_session(link, message->origin, CHORDAL_E_REFUSED, NULL, error);
     return chordal__provider_open(link, message, authority, error);
 }
 
@@ -134,10 +135,22 @@ static int receive_of_consumer(chordal__consumer *consumer, const chordal__messa
     return 0;
 }
 
+/* Who is behind a neighbour cannot be told from it: what a session says ends the session, not the link. */
 static int receive_of_provider(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
-    if (!to_provider[message->kind]) return out_of_order(message, error);
-    if (message->deflated && !provider->deflated) return not_asked(error);
-    return to_provider[message->kind](provider, message, error);
+    bool asked = provider->deflated || !message->deflated;
+    int code = !to_provider[message->kind] ? out_of_order(message, error)
+               : !asked                    ? not_asked(error)
+                                           : to_provider[message->kind](provider, message, error);
+    if (code >= 0 || code == CHORDAL_E_NOMEM) return code;
+    chordal__send_ended(&provider->origin, code, error->detail, strlen(error->detail));
+    chordal__provider_end(provider, true);
+    return 0;
+}
+
+static bool comes_from_consumer(chordal__origin *origin) {
+    if (CHORDAL__FORWARDS && origin->role == CHORDAL__ROLE_FORWARD)
+        return !CHORDAL__ENTRY(origin, chordal__forward, origin)->to_provider;
+    return origin->role == CHORDAL__ROLE_PROVIDER;
 }
 
 static int receive_of_origin(chordal__link *link, chordal__message *message, chordal_error *error) {
@@ -149,7 +162,7 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
         chordal__origin_confirmed(link, message->origin);
         return 0;
     }
-    bool lost = message->kind == CHORDAL__LOST && origin->role != CHORDAL__ROLE_CONSUMER;
+    bool lost = message->kind == CHORDAL__LOST && comes_from_consumer(origin);
     if (origin->role != CHORDAL__ROLE_ENDED && (lost || message->kind == CHORDAL__ENDED))
         return receive_ended(origin, message);
     if (message->kind == CHORDAL__ORIGIN) return out_of_order(message, error);
@@ -157,9 +170,8 @@ static int receive_of_origin(chordal__link *link, chordal__message *message, cho
     case CHORDAL__ROLE_ENDED:
         return 0; /* crossed with the end on its way */
     case CHORDAL__ROLE_FORWARD:
-        return CHORDAL__FORWARDS
-                   ? chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message, error)
-                   : 0;
+        if (CHORDAL__FORWARDS) chordal__forward_message(CHORDAL__ENTRY(origin, chordal__forward, origin), message);
+        return 0;
     case CHORDAL__ROLE_PROVIDER:
         return receive_of_provider(CHORDAL__ENTRY(origin, chordal__provider, origin), message, error);
     default:

@@ -124,19 +124,18 @@ void chordal__route_name(const chordal__link *link, char out[33]) {
     out[32] = 0;
 }
 
-static bool passes(const chordal__link *link, bool json) {
+bool chordal__route_passes(const chordal__link *link, bool json) {
     return link->state == CHORDAL_LINK_UP && (json || link->codec_kind == CHORDAL_CODEC_BINARY);
 }
 
-/* A link by its peer's name: one that takes these parts now before one that may come back. */
-static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, size_t len, bool json) {
+chordal__link *chordal__route_to(chordal__links *links, const uint8_t *name, size_t len, bool json) {
     char own[33];
     chordal__link *found = NULL;
     for (chordal__list *node = links->all.next; node != &links->all; node = node->next) {
         chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
         if (link->state == CHORDAL_LINK_CLOSED || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
         chordal__route_name(link, own);
-        if (len == 32 && memcmp(own, name, 32) == 0 && (!found || passes(link, json))) found = link;
+        if (len == 32 && memcmp(own, name, 32) == 0 && (!found || chordal__route_passes(link, json))) found = link;
     }
     return found;
 }
@@ -146,30 +145,25 @@ static chordal__link *link_of_name(chordal__links *links, const uint8_t *name, s
 static void free_forward(chordal__forward *forward, bool ended_sent) {
     chordal__memory *memory = forward->origin.link->runtime->memory;
     if (CHORDAL__AUTHORITY) chordal__authority_unref(forward->authority);
+    chordal__text_clear(memory, &forward->route);
     chordal__origin_leave(&forward->origin, ended_sent);
     chordal__release(memory, forward, sizeof *forward);
 }
 
-/* A message that the next host does not take ends this session, at both sides. */
-static int end_too_large(chordal__forward *forward) {
-    chordal__send_ended(&forward->origin, CHORDAL_E_SIZE, NULL, 0);
-    chordal__send_ended(&forward->other->origin, CHORDAL_E_SIZE, NULL, 0);
+/* What cannot go on ends this session, at both sides. */
+static void end_both(chordal__forward *forward, int code, const void *reason, size_t len) {
+    chordal__send_ended(&forward->origin, code, reason, len);
+    chordal__send_ended(&forward->other->origin, code, reason, len);
     free_forward(forward->other, true);
     free_forward(forward, true);
-    return 0;
 }
 
-/* What cannot be encoded for the next link is the fault of the one that it came from. */
-static int pass_on(chordal__forward *to, chordal__message *message, chordal_error *error) {
+static int try_pass(chordal__forward *to, chordal__message *message) {
     chordal__link *link = to->origin.link;
     size_t bytes;
     message->origin = to->origin.number;
     link->runtime->counters.parts_forwarded += message->list_len + 1;
-    int code = chordal__try_send(link, message, &bytes);
-    if (code == CHORDAL_E_SIZE) return end_too_large(to);
-    if (code != CHORDAL_E_NOMEM) return code < 0 ? chordal__fail(error, code, 0, "a message that cannot go on") : 0;
-    chordal__link_break(link, code);
-    return 0;
+    return chordal__try_send(link, message, &bytes);
 }
 
 static chordal__forward *new_forward(chordal__link *link, uint64_t number, int *out_code) {
@@ -199,11 +193,11 @@ static chordal__link *next_link(chordal__link *link, chordal__message *message, 
     size_t len = message->texts[0].len, word = 0;
     while (word < len && route[word] != '/') word++;
     bool json = message->numbers[1] == CHORDAL__ENCODING_JSON;
-    chordal__link *behind = link_of_name(link->links, route, word, json);
+    chordal__link *behind = chordal__route_to(link->links, route, word, json);
     *out_refusal = CHORDAL_E_NO_ROUTE;
     if (!behind || behind == link) return NULL;
     if (behind->state != CHORDAL_LINK_UP) *out_refusal = CHORDAL_E_LOST;
-    if (!passes(behind, json)) return NULL;
+    if (!chordal__route_passes(behind, json)) return NULL;
     if (word < len) word++;
     message->texts[0].data += word;
     message->texts[0].len -= word;
@@ -211,44 +205,54 @@ static chordal__link *next_link(chordal__link *link, chordal__message *message, 
 }
 
 /* The session goes on with the authority that it has here, whatever the peer said. */
-static int pass_origin(chordal__forward *near, chordal__message *message, chordal__authority *authority,
-                       chordal_error *error) {
+static int pass_origin(chordal__forward *near, chordal__message *message, chordal__authority *authority) {
     chordal__forward *far = near->other;
+    chordal__runtime *runtime = far->origin.link->runtime;
+    message->numbers[0] = far->origin.number;
+    message->numbers[6] = chordal__origin_lesser(message->numbers[6], near->origin.link);
     memcpy(near->session, message->ids[0], sizeof near->session);
     near->authority = chordal__authority_ref(authority);
-    int code = chordal__authority_part(far->origin.link->runtime, authority, message->numbers[1], &message->parts[0]);
-    if (code < 0) return chordal__fail(error, code, 0, "no memory for an authority");
-    code = pass_on(far, message, error);
+    near->encoding = (uint8_t)message->numbers[1];
+    int code = chordal__authority_part(runtime, authority, message->numbers[1], &message->parts[0]);
+    if (code == 0)
+        code = chordal__text_set(runtime->memory, &near->route, message->texts[0].data, message->texts[0].len);
+    if (code == 0) code = try_pass(far, message);
     chordal__body_unref(message->parts[0].body);
     return code;
 }
 
+/* Of an origin that does not go on the next host hears nothing, not even of its end. */
 int chordal__forward_open(chordal__link *link, chordal__message *message, chordal__authority *authority,
                           chordal_error *error) {
+    uint64_t number = message->origin;
     int code, refusal;
     chordal__link *behind = next_link(link, message, &refusal);
-    if (!behind) return chordal__refuse_session(link, message->origin, refusal, NULL, error);
-    chordal__forward *near = new_forward(link, message->origin, &code);
+    if (!behind) return chordal__refuse_session(link, number, refusal, NULL, error);
+    chordal__forward *near = new_forward(link, number, &code);
     if (!near) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__forward *far = new_forward(behind, chordal__origin_free_number(behind), &code);
-    if (!far) {
-        free_forward(near, false);
-        if (code != CHORDAL_E_NOMEM) return chordal__refuse_session(link, message->origin, CHORDAL_E_LOST, NULL, error);
-        return chordal__fail(error, code, 0, "no room for a session behind");
+    if (far) {
+        near->other = far;
+        far->other = near;
+        far->to_provider = true;
+        code = pass_origin(near, message, authority);
+        if (code == 0) return 0;
+        free_forward(far, false);
     }
-    near->other = far;
-    far->other = near;
-    far->to_provider = true;
-    message->numbers[0] = far->origin.number;
-    message->numbers[6] = chordal__origin_lesser(message->numbers[6], link);
-    return CHORDAL__AUTHORITY ? pass_origin(near, message, authority, error) : pass_on(far, message, error);
+    free_forward(near, false);
+    if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT) code = CHORDAL_E_LOST;
+    return chordal__refuse_session(link, number, code, NULL, error);
 }
 
-int chordal__forward_message(chordal__forward *forward, chordal__message *message, chordal_error *error) {
+void chordal__forward_message(chordal__forward *forward, chordal__message *message) {
     uint64_t *limit = &message->numbers[message->kind == CHORDAL__BACK];
     if (message->kind == CHORDAL__OPENED || message->kind == CHORDAL__BACK)
         *limit = chordal__origin_lesser(*limit, forward->origin.link);
-    return pass_on(forward->other, message, error);
+    int code = try_pass(forward->other, message);
+    if (code == CHORDAL_E_NOMEM)
+        chordal__link_break(forward->other->origin.link, code);
+    else if (code < 0)
+        end_both(forward, code, NULL, 0);
 }
 
 static void drop(chordal__forward *forward) {
@@ -257,11 +261,7 @@ static void drop(chordal__forward *forward) {
 }
 
 void chordal__forward_revoke(chordal__forward *forward, const chordal__body *reason) {
-    chordal__forward *other = forward->other;
-    chordal__send_ended(&forward->origin, CHORDAL_E_REVOKED, (const char *)reason->data, reason->len);
-    chordal__send_ended(&other->origin, CHORDAL_E_REVOKED, (const char *)reason->data, reason->len);
-    free_forward(other, true);
-    free_forward(forward, true);
+    end_both(forward, CHORDAL_E_REVOKED, reason->data, reason->len);
 }
 
 void chordal__forward_end(chordal__forward *forward, const chordal__message *message) {
@@ -271,16 +271,28 @@ void chordal__forward_end(chordal__forward *forward, const chordal__message *mes
     drop(forward);
 }
 
+/* The way of a session is gone, but not the session. */
+static void tell_lost(chordal__forward *forward, int code) {
+    chordal__message lost = {.kind = CHORDAL__LOST, .origin = forward->origin.number};
+    if (forward->to_provider)
+        chordal__send(forward->origin.link, &lost, NULL);
+    else
+        chordal__send_ended(&forward->origin, code, NULL, 0);
+}
+
 void chordal__forward_cut(chordal__forward *forward, bool returns) {
-    chordal__origin *other = &forward->other->origin;
-    if (forward->to_provider) {
-        bool dials = forward->origin.link->flags & CHORDAL_LINK_CONNECT;
-        chordal__send_ended(other, !returns ? 0 : dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE, NULL, 0);
-    } else if (returns) {
-        chordal__message lost = {.kind = CHORDAL__LOST, .origin = other->number};
-        chordal__send(other->link, &lost, NULL);
-    } else {
-        chordal__send_ended(other, 0, NULL, 0);
-    }
+    bool dials = forward->origin.link->flags & CHORDAL_LINK_CONNECT;
+    if (CHORDAL__AUTHORITY && returns && !forward->to_provider) chordal__session_parted(forward);
+    if (returns)
+        tell_lost(forward->other, dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE);
+    else
+        chordal__send_ended(&forward->other->origin, 0, NULL, 0);
     drop(forward);
+}
+
+void chordal__forward_leave(chordal__forward *forward) {
+    tell_lost(forward, CHORDAL_E_LOST);
+    tell_lost(forward->other, CHORDAL_E_LOST);
+    free_forward(forward->other, true);
+    free_forward(forward, true);
 }

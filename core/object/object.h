@@ -106,7 +106,7 @@ typedef struct chordal__settings {
     uint32_t outcome_limit, lost_limit;
     uint8_t deflate; /* CHORDAL_DEFLATE_… */
     chordal_time compute_timeout, handshake_timeout, ping_interval, ping_timeout, backoff_first, backoff_limit;
-    chordal_time session_lapse, stall_timeout, resolve_timeout, guard_timeout;
+    chordal_time session_lapse, stall_timeout, resolve_timeout, guard_timeout, dial_timeout;
     uint64_t name_high, name_low;
     int (*entropy)(void *context, uint8_t *out, size_t len);
     void *entropy_context;

@@ -125,6 +125,7 @@ int chordal_uv_connect(chordal_uv *adapter, const char *address, uint32_t codec,
 
 void chordal__uv_link_up(chordal__uv_link *link) {
     chordal_uv *adapter = link->adapter;
+    link->dials = false;
     if (chordal_link_up(adapter->host, link->id, link->codec, chordal__uv_now(adapter), NULL)) let_go(link, 0);
 }
 
@@ -160,6 +161,7 @@ static void dial(chordal__uv_link *link) {
         chordal__uv_worker_dial(link->worker);
         return;
     }
+    link->dials = true;
     int code = link->address->is_ipc ? chordal__uv_ipc_dial(link) : chordal__uv_web_dial(link);
     if (code) chordal__uv_link_lost(link);
 }
@@ -183,6 +185,8 @@ void chordal__uv_link_event(chordal_uv *adapter, const chordal_event_LINK *event
     else if (closed || event->state == CHORDAL_LINK_WAIT) {
         link->told_closed = closed;
         if (closed) link->code = event->code;
+        if (link->dials) let_go(link, 0); /* it did not come in time, or is wanted no more */
+        link->dials = false;
         if (link->transport)
             drain(link, event->code);
         else if (closed)
@@ -204,16 +208,13 @@ void chordal__uv_links_expire(chordal_uv *adapter, chordal_time now) {
     }
 }
 
-/* The peer is told, if that can be sent at once. */
-static void say_bye(chordal__uv_link *link) {
-    if (chordal_link_close(link->adapter->host, link->id, NULL) == 0 && link->transport)
-        link->transport->functions->last(link->transport);
-}
-
+/* The peers are told, if that can be sent at once. */
 void chordal__uv_links_close(chordal_uv *adapter) {
+    (void)chordal_host_leave(adapter->host, 0, chordal__uv_now(adapter), NULL);
     while (!chordal__list_empty(&adapter->links)) {
         const chordal__list *first = adapter->links.next;
-        say_bye(CHORDAL__ENTRY(first, chordal__uv_link, node));
+        chordal__uv_link *link = CHORDAL__ENTRY(first, chordal__uv_link, node);
+        if (link->transport) link->transport->functions->last(link->transport);
         if (adapter->links.next == first) link_free(CHORDAL__ENTRY(first, chordal__uv_link, node));
     }
     free(adapter->table);

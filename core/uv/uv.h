@@ -75,7 +75,7 @@ struct chordal__uv_link {
     chordal__uv_address *address; /* of a link that connects to one; else NULL */
     chordal_uv_worker *worker;    /* of a link to a worker; else NULL */
     uint32_t codec, attempts;
-    bool told_closed, up;
+    bool told_closed, up, dials;
     int code;              /* why it closes */
     chordal_time close_by; /* while draining */
 };

@@ -360,7 +360,8 @@ void chordal__uv_workers_close(chordal_uv *adapter) {
 /* ---- for the program ---- */
 
 static int start(chordal_uv *adapter, chordal_uv_worker *worker, chordal_error *error) {
-    uint32_t flags = worker->plan.options.link_flags | CHORDAL_LINK_CONNECT | CHORDAL_LINK_ROUTE_OFFERS;
+    uint32_t flags =
+        worker->plan.options.link_flags | CHORDAL_LINK_CONNECT | CHORDAL_LINK_PATIENT | CHORDAL_LINK_ROUTE_OFFERS;
     chordal_error why = {0};
     worker->link = chordal__uv_link_new(adapter, flags, &why);
     if (error) *error = why;

@@ -53,6 +53,7 @@ static const option_field host_options_fields[] = {
     {"store_flags", offsetof(chordal_host_options, store_flags), OPTION_U32},
     {"store", offsetof(chordal_host_options, store), OPTION_TEXT},
     {"store_vfs", offsetof(chordal_host_options, store_vfs), OPTION_TEXT},
+    {"dial_timeout", offsetof(chordal_host_options, dial_timeout), OPTION_TIME},
 };
 
 static napi_value give_counters(frame *call, const chordal_counters *from) {
@@ -313,6 +314,22 @@ static napi_value flat_host_deadline(napi_env env, napi_callback_info info) {
     if (frame_open(&call, env, info) &&
         read_handle(&call, 0, KIND_HOST, &in_host)) {
         result = give_number(&call, (double)chordal_host_deadline(in_host));
+    }
+    return result;
+}
+
+static napi_value flat_host_leave(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_span = 0;
+    uint64_t in_now = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_span) &&
+        read_u64(&call, 2, &in_now)) {
+        int code = chordal_host_leave(in_host, in_span, in_now, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
     return result;
 }
@@ -1111,6 +1128,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "host_close", .method = flat_host_close},
     {.utf8name = "host_counters", .method = flat_host_counters},
     {.utf8name = "host_deadline", .method = flat_host_deadline},
+    {.utf8name = "host_leave", .method = flat_host_leave},
     {.utf8name = "host_open", .method = flat_host_open},
     {.utf8name = "host_poll", .method = flat_host_poll},
     {.utf8name = "host_revoke", .method = flat_host_revoke},

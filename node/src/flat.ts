@@ -133,6 +133,8 @@ export interface HostOptions {
   store?: string | undefined;
   /** the file system that SQLite uses, by its name there; NULL: its default */
   store_vfs?: string | undefined;
+  /** from DIAL until a connecting link has a transport (credentials, names, connection, upgrade: whatever that takes), else it waits and dials again; a transport may give up sooner by itself; default 20000 ms; CHORDAL_NEVER: none */
+  dial_timeout?: number | undefined;
 }
 
 /** How a failed call makes what it throws. */
@@ -219,10 +221,16 @@ export interface Flat {
    */
   host_deadline(host: HostHandle): number;
   /**
+   * Close or drain all links, as a host that ends: its own sessions end with them, but those that only pass through
+   * it are lost, and come back through it when it is there again, or another way. What passes through is not waited
+   * for. `span` and `now` as with chordal_link_drain; 0: close at once. Links that are opened later do as they always
+   * do.
+   */
+  host_leave(host: HostHandle, span: number, now: number): void;
+  /**
    * Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is
-   * not zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with; a store in a build
-   * without), and of the store OWNED, NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with
-   * chordal_host_close.
+   * not zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with), and of the store OWNED,
+   * NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with chordal_host_close.
    */
   host_open(options?: HostOptions | null): HostHandle;
   /**
@@ -257,8 +265,9 @@ export interface Flat {
    */
   link_carry(a: HostHandle, link_a: number, b: HostHandle, link_b: number, now: number): number;
   /**
-   * Say bye with BYE and close. The LINK event CLOSED follows; pull output until none is left, then close the
-   * transport. Errors: CLOSED.
+   * Say bye with BYE and close: the sessions over it end, those too that it carries on behind this host (but see
+   * chordal_host_leave). The LINK event CLOSED follows; pull output until none is left, then close the transport.
+   * Errors: CLOSED.
    */
   link_close(host: HostHandle, link: number): void;
   /**

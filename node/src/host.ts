@@ -42,6 +42,7 @@ import {
     LINK_NO_SERVE,
     LINK_OFFER,
     LINK_ROUTE_OFFERS,
+    LINK_PATIENT,
     LINK_TRUSTED,
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
@@ -529,7 +530,7 @@ export class Host implements Disposable, AsyncDisposable {
     worker(command: string, args: readonly string[] = [], options: WorkerOptions = {}): Worker {
         const worker = new Worker(this, command, args, options, () => this.workers.delete(worker));
         this.workers.add(worker);
-        const flags = LINK_CONNECT | linkFlags({ routeOffers: true, serve: options.serve });
+        const flags = LINK_CONNECT | LINK_PATIENT | linkFlags({ routeOffers: true, serve: options.serve });
         this.whenOpen(
             () => this.openLink(worker.link, flags),
             (error) => worker.link.abandon(error as ChordalError),
@@ -666,10 +667,12 @@ export class Host implements Disposable, AsyncDisposable {
 
     /**
      * Say bye on all links, then close: all calls still waiting are rejected, references released, loops ended, and
-     * workers, which are waited for.
+     * workers, which are waited for. Sessions of others that only pass through this host are lost, and come back when
+     * it is there again, or another way.
      */
     async close(): Promise<void> {
         if (this.isClosed) return;
+        if (this.opened !== undefined) this.leave(this.opened.core);
         const workers = [...this.workers];
         for (const server of [...this.servers]) server.close();
         for (const link of [...this.links.values()]) link.close();
@@ -679,6 +682,11 @@ export class Host implements Disposable, AsyncDisposable {
         }
         this.closeNow();
         await Promise.all(workers.map((worker) => worker.ended));
+    }
+
+    private leave(core: Core): void {
+        core.flat.host_leave(core.host, 0, core.now());
+        this.opened!.pump.wake();
     }
 
     /** Close at once: links are cut. */

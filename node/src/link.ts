@@ -89,6 +89,7 @@ export class Link {
     private peerName = "";
     private transport: Transport | undefined;
     private ending = false;
+    private dials = 0;
     private stopListening: (() => void) | undefined;
     private cutter: ReturnType<typeof setTimeout> | undefined;
     private waiting: Waiting[] = [];
@@ -161,15 +162,17 @@ export class Link {
             if (credentials !== undefined) this.give(credentials);
             return next();
         }
+        const dial = this.dials;
+        const isWanted = () => this.current === "dial" && this.dials === dial;
         void (async () => {
             try {
                 const given: unknown = await credentials();
-                if (this.current !== "dial" || this.owner.core.closed) return;
+                if (!isWanted() || this.owner.core.closed) return;
                 this.give(given);
                 next();
             } catch (error) {
                 this.owner.report(error, `the credentials for ${this.url}`);
-                if (this.current === "dial") this.gone();
+                if (isWanted()) this.gone();
             }
         })();
     }
@@ -207,6 +210,7 @@ export class Link {
         if (event.peer !== "") this.peerName = event.peer;
         if (this.dial !== undefined) this.stopListening ??= platform().onOnline?.(() => this.online());
         if (event.state === LINK_DIAL) {
+            this.dials++;
             this.dropTransport(); // one that is slow to close must disturb no later one
             this.begin();
         }

@@ -57,7 +57,7 @@ export const LINK_CLOSED = 5;
 export const LINK_CONNECT = 1;
 /** its way is slower than deflating: large parts may come, and go, deflated */
 export const LINK_DEFLATE = 64;
-/** a transport is wanted now (connecting links only) */
+/** a transport is wanted now, within `dial_timeout` (connecting links only) */
 export const LINK_DIAL = 1;
 /** admit no sessions of the peer: it may only provide */
 export const LINK_NO_SERVE = 8;
@@ -65,12 +65,14 @@ export const LINK_NO_SERVE = 8;
 export const LINK_OFFER = 4;
 /** the transport is up, hands are being shaken */
 export const LINK_OPENING = 2;
+/** connecting: its transport has a deadline of its own, not `dial_timeout` */
+export const LINK_PATIENT = 128;
 /** objects of the types that the peer offers are reached through it by other peers */
 export const LINK_ROUTE_OFFERS = 2;
 /** what the peer says about the authority of its sessions is believed */
 export const LINK_TRUSTED = 32;
 export const LINK_UP = 3;
-/** the transport is gone; DIAL follows after a while */
+/** the transport is gone, or did not come: drop it; DIAL follows after a while */
 export const LINK_WAIT = 4;
 export const MEMBER_DERIVE = 2;
 export const MEMBER_DOCUMENT = 1;

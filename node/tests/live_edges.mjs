@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { connect as netConnect } from "node:net";
+import { createServer as createDeaf, connect as netConnect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -148,6 +148,51 @@ export function edgeTests() {
             assert.equal(again.address, server.address);
         });
     }
+
+    test("a dial without an answer is given up", async () => {
+        let came = 0;
+        const open = new Set();
+        const deaf = createDeaf((socket) => {
+            came++;
+            open.add(socket);
+            socket.on("error", () => {});
+            socket.on("close", () => open.delete(socket));
+            socket.resume();
+        });
+        await new Promise((resolve) => deaf.listen(0, "127.0.0.1", resolve));
+        const { port } = deaf.address();
+        const holder = new Host({ dial_timeout: 100, backoff_first: 20, backoff_limit: 50 });
+        const link = holder.connect(`ws://127.0.0.1:${port}`);
+        while (came < 3 || link.state !== "wait") await pause(5);
+        assert.equal(link.error.name, "timeout");
+        assert.ok(open.size <= 1, `${open.size} dials at once`);
+        await new Promise((resolve) => {
+            deaf.close(resolve);
+            for (const socket of open) socket.destroy();
+        });
+        const provider = new Host({ types: [Notes] });
+        await provider.listen(`ws://127.0.0.1:${port}`);
+        assert.equal(await holder.get(Notes, { board: "a" }).add("x"), 1);
+        await Promise.all([holder.close(), provider.close()]);
+    });
+
+    test("credentials that come too late", async () => {
+        const provider = new Host({ types: [Notes] });
+        const server = await provider.listen("ws://127.0.0.1:0");
+        const holder = new Host({ dial_timeout: 100, backoff_first: 20, backoff_limit: 50 });
+        const waiting = [];
+        let stale = true;
+        const credentials = () => (stale ? new Promise((resolve) => waiting.push(resolve)) : "now");
+        const link = holder.connect(server.address, { credentials });
+        while (waiting.length < 2) await pause(2);
+        waiting[0]("stale"); // of a dial that was given up, while the next one is on its way
+        await pause(20);
+        assert.ok(["dial", "wait"].includes(link.state), link.state);
+        stale = false;
+        await link.up;
+        assert.equal(holder.counters().reconnects, 0n);
+        await Promise.all([holder.close(), provider.close()]);
+    });
 
     test("a lasting name", async () => {
         const digits = "0123456789abcdef8899aabbccddeeff";

@@ -455,10 +455,12 @@ class Host:
 
     async def close(self) -> None:
         """Say bye on all links, then close: calls still waiting raise OUTCOME_UNKNOWN if they were sent, else CLOSED;
-        references are released, iterations end. Closing twice is allowed."""
+        references are released, iterations end. Sessions of others that only pass through this host are lost, and come
+        back when it is there again, or another way. Closing twice is allowed."""
         if self._core.closed:
             return
         self._core.enter()
+        self._act(self._core.host_leave)
         for server in list(self._servers):
             server.close()
         workers = list(self._workers)

@@ -128,6 +128,8 @@ class Link:
             self._output.set()
             if self._transport is not None:
                 self._host._loop().call_later(_END_TIMEOUT, self._transport.abort)
+            else:
+                self._drop_dial()
         if event.state == _records.LINK_CLOSED and self._task is None:
             self._forget()
         self._wake_waiting()
@@ -140,6 +142,12 @@ class Link:
         _futures.wake(waiting)
 
     # ---- the transport ----
+
+    def _drop_dial(self) -> None:
+        """It did not come in time, or is wanted no more."""
+        if self._dial is not None and self._task is not None:
+            self._task.cancel()
+            self._task = None
 
     async def _dial_and_carry(self) -> None:
         assert self._dial is not None

@@ -58,7 +58,7 @@ class Worker:
     ) -> None:
         from . import edge
 
-        flags = _records.LINK_CONNECT | edge.flags(False, True, serve)
+        flags = _records.LINK_CONNECT | _records.LINK_PATIENT | edge.flags(False, True, serve)
         self._host = host
         self._command = command
         self._types = types
@@ -290,6 +290,9 @@ class _WorkerLink(Link):
             self._worker._look()
         elif event.state in (_records.LINK_WAIT, _records.LINK_CLOSED):
             self._worker._link_down()
+
+    def _drop_dial(self) -> None:
+        """Its process has its own deadlines, and is seen to its end."""
 
     def _forget(self) -> None:
         super()._forget()

@@ -102,6 +102,7 @@ static const struct option {
     OPTION(store_flags),
     OPTION(store),
     OPTION(store_vfs),
+    OPTION(dial_timeout),
 };
 
 /* A path or a name as bytes; the caller's object keeps it. */

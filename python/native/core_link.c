@@ -39,6 +39,15 @@ PyObject *core_link_up(PyObject *self_, PyObject *args) {
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
+/* host_leave() */
+PyObject *core_host_leave(PyObject *self_, PyObject *ignored) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    (void)ignored;
+    bool done = host && core_check(self, chordal_host_leave(host, 0, core_now(), &self->error));
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
 /* link_drain(link, span) */
 PyObject *core_link_drain(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;

@@ -51,6 +51,7 @@ PyMethodDef core_methods[] = {
     SOME(resolve),
     SOME(resolve_fail),
     NONE(link_limit),
+    NONE(host_leave),
     SOME(link_carry),
     SOME(link_credentials),
     SOME(link_admit),

@@ -62,6 +62,7 @@ PyObject *core_link_down(PyObject *, PyObject *);
 PyObject *core_link_retry(PyObject *, PyObject *);
 PyObject *core_link_close(PyObject *, PyObject *);
 PyObject *core_link_drain(PyObject *, PyObject *);
+PyObject *core_host_leave(PyObject *, PyObject *);
 PyObject *core_link_offers(PyObject *, PyObject *);
 PyObject *core_link_limit(PyObject *, PyObject *);
 PyObject *core_link_carry(PyObject *, PyObject *);

@@ -1,6 +1,7 @@
 """Hosts linked by memory, pipes and WebSockets."""
 
 import asyncio
+import contextlib
 import os
 import uuid
 
@@ -324,13 +325,14 @@ async def test_a_transport_that_is_slow_to_close_disturbs_no_later_one(tmp_path)
 
 
 async def test_closing_while_dialling():
-    entered, leave = asyncio.Event(), asyncio.Event()
+    entered = asyncio.Event()
     transport = Slow()
     transport.may_close.set()
 
     async def dial():
         entered.set()
-        await leave.wait()
+        with contextlib.suppress(asyncio.CancelledError):  # the transport came at the same time
+            await asyncio.Event().wait()
         return transport, 1
 
     async with chordal.Host() as host:
@@ -340,7 +342,6 @@ async def test_closing_while_dialling():
         link.close()
         await turns()
         assert link.state == "closed"
-        leave.set()
         await until(lambda: transport.closing and not host._links)
         assert transport.sent == []
 
@@ -365,6 +366,60 @@ async def test_retry_dials_at_once(kind, tmp_path):
         linked.link.retry()
         await linked.link.up()
         assert linked.holder.counters["reconnects"] == 1
+
+
+async def test_a_dial_without_an_answer_is_given_up():
+    seen = []
+
+    async def never(reader, writer):
+        seen.append(1)
+        await reader.read()  # until it is given up
+        seen.append(-1)
+        writer.close()
+
+    deaf = await asyncio.start_server(never, "127.0.0.1", 0)
+    port = deaf.sockets[0].getsockname()[1]
+    async with chordal.Host(dial_timeout=50, backoff_first=20, backoff_limit=50) as holder:
+        link = holder.connect(f"ws://127.0.0.1:{port}")
+        await until(lambda: seen.count(1) >= 3 and seen.count(-1) >= 2)
+        await until(lambda: link.state == "wait")
+        assert link.error.name == "timeout"
+        assert seen.count(1) - seen.count(-1) <= 1
+        deaf.close()
+        async with chordal.Host(types=[Notes]) as provider, await provider.listen(f"ws://127.0.0.1:{port}"):
+            assert await holder.get("notes", board="a").add("x") == 1
+
+
+async def test_credentials_that_never_come():
+    asked = []
+
+    async def show():
+        asked.append(1)
+        try:
+            await asyncio.Event().wait() if len(asked) < 3 else None
+        except asyncio.CancelledError:
+            asked.append("gone")
+            raise
+        return "here"
+
+    async with chordal.Host(types=[Notes]) as provider, await provider.listen("ws://127.0.0.1:0") as server:
+        async with chordal.Host(dial_timeout=50, backoff_first=20, backoff_limit=50) as holder:
+            await holder.connect(server.address, credentials=show).up()
+            assert asked == [1, "gone", 1]
+
+
+@pytest.mark.parametrize("kind", ["ws", "credentials"])
+async def test_a_link_that_is_closed_while_it_dials(kind):
+    deaf = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    address = f"ws://127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
+    never = asyncio.Event()
+    async with chordal.Host() as holder:
+        link = holder.connect(address, credentials=never.wait if kind == "credentials" else None)
+        await until(lambda: link.state == "dial")
+        link.close()
+        await link.closed()
+        await until(lambda: holder.counters["live_ids"] == 0)
+    deaf.close()
 
 
 async def test_a_lasting_name(tmp_path):

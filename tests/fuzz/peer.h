@@ -19,6 +19,7 @@ typedef struct raw_peer {
     uint32_t heard[32];     /* messages that came, by kind */
     uint64_t numbers[32];   /* and the first number of the last one */
     char bye[32];           /* the code that was said at the end */
+    char ended[32];         /* and that of the last session that was ended */
     uint8_t name, last[64]; /* its host name's first byte; the first bytes of the last frame that came */
 } raw_peer;
 
@@ -93,10 +94,11 @@ static inline void peer_note(raw_peer *p, const chordal__message *message) {
     uint8_t kind = message->kind & 31;
     p->heard[kind]++;
     p->numbers[kind] = message->numbers[0];
-    if (kind != CHORDAL__BYE) return;
+    if (kind != CHORDAL__BYE && kind != CHORDAL__ENDED) return;
+    char *code = kind == CHORDAL__BYE ? p->bye : p->ended;
     size_t len = message->texts[0].len < sizeof p->bye - 1 ? message->texts[0].len : sizeof p->bye - 1;
-    memcpy(p->bye, message->texts[0].data, len);
-    p->bye[len] = 0;
+    memcpy(code, message->texts[0].data, len);
+    code[len] = 0;
 }
 
 /* Take all that the host has to send: it must be well formed, whatever was said to it. */

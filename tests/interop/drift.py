@@ -2,7 +2,9 @@
 NAME [text], relay ADDRESS NAME [ADDRESS]"""
 
 import asyncio
+import contextlib
 import json
+import signal
 import sys
 
 import chordal
@@ -130,7 +132,8 @@ async def follow(address, name, codec="binary"):
 
 
 async def relay(address, name, behind=None):
-    """Route what is offered here, and what is offered at another relay."""
+    """Route what is offered here, and what is offered at another relay; told to end, say bye."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     async with chordal.Host(name=name, **EAGER) as host:
         if behind:
             await host.connect(behind, route_offers=True).up()
@@ -143,4 +146,5 @@ if __name__ == "__main__":
     job, address, *rest = sys.argv[1:]
     silent = rest == ["silent"]
     jobs = {"follow": follow, "relay": relay}
-    asyncio.run(jobs[job](address, *rest) if job in jobs else provide(job, address))
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(jobs[job](address, *rest) if job in jobs else provide(job, address))

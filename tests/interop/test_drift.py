@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import json
+import signal
 import subprocess
 import sys
 import uuid
@@ -300,7 +301,11 @@ def test_a_provider_killed_and_started_without_memory(programs, folder):
     run(provider_killed(programs, folder))
 
 
-async def relay_killed(enter, programs, address, relay, again, runtimes):
+STOPS = (signal.SIGKILL, signal.SIGTERM)
+"""Without a word, and with a bye: the sessions that pass through a host come back either way."""
+
+
+async def relay_stopped(enter, programs, address, relay, again, runtimes, stop):
     """`again` makes the relay anew; the sessions go on through it."""
     providing = await enter(Process([*programs["node"], "provide", address[0]]))
     await providing.line("ready")
@@ -308,7 +313,8 @@ async def relay_killed(enter, programs, address, relay, again, runtimes):
     objects = await enter(held(address[1], followers))
     for _ in range(2):
         await asyncio.sleep(0.3)
-        relay.process.kill()
+        relay.process.send_signal(stop)
+        await relay.process.wait()
         relay = await enter(again())
         await relay.line("listening")
         seen = len(providing.lines)
@@ -318,21 +324,38 @@ async def relay_killed(enter, programs, address, relay, again, runtimes):
         check(report, [providing])
 
 
-async def server_killed(programs, folder):
+async def server_stopped(programs, folder, stop):
     async with contextlib.AsyncExitStack() as stack:
         enter = stack.enter_async_context
         name = str(uuid.uuid4())
         server = await enter(serving(folder, name=name))
         address = await reached(server)
         again = functools.partial(serving, folder, address, name)
-        await relay_killed(enter, programs, (address, address), server, again, RUNTIMES)
+        await relay_stopped(enter, programs, (address, address), server, again, RUNTIMES, stop)
 
 
-def test_a_server_killed_under_its_sessions(programs, folder):
-    run(server_killed(programs, folder))
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_server_stopped_under_its_sessions(programs, folder, stop):
+    run(server_stopped(programs, folder, stop))
 
 
-async def hop_killed(programs, killed):
+async def node_stopped(programs, stop):
+    async with contextlib.AsyncExitStack() as stack:
+        words = [*NODE, "relay", "ws://127.0.0.1:0", str(uuid.uuid4())]
+        relay = await stack.enter_async_context(Process(words))
+        address = words[-2] = await reached(relay)
+        addresses = (address, address)
+        await relay_stopped(
+            stack.enter_async_context, programs, addresses, relay, lambda: Process(words), LISTENING, stop
+        )
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_relay_in_node_stopped_under_its_sessions(programs, stop):
+    run(node_stopped(programs, stop))
+
+
+async def hop_stopped(programs, stopped, stop):
     """Two relays in a row, known to each other by lasting names."""
     async with contextlib.AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -343,14 +366,15 @@ async def hop_killed(programs, killed):
         words_near = [*PYTHON, "relay", "ws://127.0.0.1:0", names[1], words[-2]]
         near = await enter(Process(words_near))
         words_near[-3] = await reached(near)
-        relay, again = (near, words_near) if killed == "near" else (far, words)
+        relay, again = (near, words_near) if stopped == "near" else (far, words)
         address = (words[-2], words_near[-3])
-        await relay_killed(enter, programs, address, relay, lambda: Process(again), ("c", "python", "node"))
+        await relay_stopped(enter, programs, address, relay, lambda: Process(again), LISTENING, stop)
 
 
-@pytest.mark.parametrize("killed", ["near", "far"])
-def test_a_relay_killed_under_its_sessions(programs, killed):
-    run(hop_killed(programs, killed))
+@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("stopped", ["near", "far"])
+def test_a_relay_stopped_under_its_sessions(programs, stopped, stop):
+    run(hop_stopped(programs, stopped, stop))
 
 
 async def server_ended(programs, folder):

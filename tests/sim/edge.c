@@ -56,6 +56,7 @@ static sim_conn *new_conn(sim_world *w, int index) {
     conn->rate = rates[sim_draw(&conn->random, 5)]; /* bytes in a ms */
     conn->buffer = (size_t)256 << sim_draw(&conn->random, 10);
     conn->borrows = sim_draw(&conn->random, 4) == 0;
+    conn->mute = !w->quiet && sim_draw(&conn->random, 20) == 0;
     conn->opening = true;
     for (int end = 0; end < 2; end++) conn->ends[end].host = end ? spec->to : spec->from;
     return conn;
@@ -71,15 +72,24 @@ static void forget_old(sim_world *w, int index) {
     }
 }
 
+/* The core waits for what was dialled no longer; what comes of it later is dropped. */
+static void give_up_dial(sim_world *w, sim_spec *spec) {
+    sim_conn *conn = spec->dial ? sim_conn_of(w, spec->dial) : NULL;
+    if (conn && conn->mute) conn->opening = false;
+    spec->dial = 0;
+}
+
 void sim_dial(sim_world *w, int index) {
     sim_spec *spec = &w->specs[index];
     forget_old(w, index);
+    give_up_dial(w, spec);
     sim_conn *conn = new_conn(w, index);
     sim_show(w, index);
+    spec->dial = conn->serial;
     conn->ends[0].link = spec->link;
     conn->ends[0].life = sim_host_life(w, spec->from)->serial;
-    sim_note(w, "dial", (uint64_t)index, conn->serial, conn->delay);
-    sim_later(w, conn->delay, SIM_DO_ACCEPT, conn->serial, 0);
+    sim_note(w, conn->mute ? "dial in vain" : "dial", (uint64_t)index, conn->serial, conn->delay);
+    if (!conn->mute) sim_later(w, conn->delay, SIM_DO_ACCEPT, conn->serial, 0);
 }
 
 static bool reachable(const sim_world *w, const sim_conn *conn) {
@@ -108,7 +118,8 @@ void sim_accept(sim_world *w, sim_conn *conn) {
 
 static bool still_wanted(sim_world *w, const sim_conn *conn) {
     const sim_end *end = &conn->ends[0];
-    return sim_host_is(w, end->host, end->life) && w->specs[conn->spec].link == end->link;
+    const sim_spec *spec = &w->specs[conn->spec];
+    return sim_host_is(w, end->host, end->life) && spec->link == end->link && spec->dial == conn->serial;
 }
 
 void sim_ready(sim_world *w, sim_conn *conn) {
@@ -143,10 +154,8 @@ void sim_refuse(sim_world *w, sim_conn *conn) {
 /* ---- bytes ---- */
 
 /* A frame of a host that was not led astray is refused only for want of memory, or when the link ended before. */
-static bool may_refuse(const sim_world *w, int code, const char *words) {
+static bool may_refuse(const sim_world *w, int code) {
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_STATE || code == CHORDAL_E_CLOSED) return true;
-    bool starved = sim_plan_uses(w->plan, SIM_starve);
-    if (starved && !SIM_LOST_IS_KNOWN && strcmp(words, "not allowed here: lost") == 0) return true;
     return sim_plan_uses(w->plan, SIM_hostile);
 }
 
@@ -164,7 +173,7 @@ void sim_arrived(sim_world *w, sim_conn *conn, int which, const sim_frame *frame
         sim_note(w, "refused", conn->serial, (uint64_t)which, (uint64_t)-code);
         sim_lost(w);
     }
-    if (code < 0 && !may_refuse(w, code, error.detail))
+    if (code < 0 && !may_refuse(w, code))
         sim_fail(w, "refused: host %d took a frame of another host for a fault: %s %s", host, chordal_error_name(code),
                  error.detail);
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_CLOSED) sim_end_lost(w, conn, which);
@@ -251,6 +260,7 @@ void sim_edge_link(sim_world *w, int host, const chordal_event_LINK *event) {
     sim_note(w, "link", (uint64_t)host, event->state, (uint64_t)-event->code);
     if (sim_hostile_event(w, host, event->link)) return;
     if (closed || event->state == CHORDAL_LINK_WAIT) sim_lost(w);
+    if ((closed || event->state == CHORDAL_LINK_WAIT) && spec >= 0) give_up_dial(w, &w->specs[spec]);
     if (event->state == CHORDAL_LINK_DIAL && spec >= 0) sim_dial(w, spec);
     if ((closed || event->state == CHORDAL_LINK_WAIT) && conn)
         drain(w, conn, which, closed);

@@ -32,7 +32,6 @@
 
 /* What the core can by now: the expectations that hang on it. */
 #define SIM_HOPS 4             /* links between a reader and its provider, at most */
-#define SIM_LOST_IS_KNOWN 0    /* a host in the middle without memory says `lost` only of origins that it passed on */
 #define SIM_OFFERS_FALL_BACK 1 /* when a route's link ends, one that offered the type before it takes its place */
 
 /* ---- chance ---- */
@@ -205,6 +204,7 @@ typedef struct sim_conn {
     uint32_t delay, jitter, rate;
     size_t buffer;
     bool opening;   /* dialled, and no answer yet */
+    bool mute;      /* nor will there be one */
     bool broken;    /* nothing that is sent arrives */
     bool borrows;   /* pieces are sent as they lie, one frame at a time */
     uint32_t shown; /* the number in the credentials that its connector shows */
@@ -217,6 +217,7 @@ typedef struct sim_spec {
     chordal_id link; /* the connector's; 0: none now */
     uint32_t dialled;
     uint32_t shown;       /* the number in the credentials that the link has */
+    uint64_t dial;        /* the connection that is waited for; 0: none */
     uint32_t epoch;       /* of the authority that the acceptor gives */
     uint32_t delay, rate; /* of new connections; set by faults */
     uint64_t delay_until, rate_until;

@@ -76,6 +76,7 @@ static chordal_host_options options_of(sim_world *w, sim_host *host, const chord
                                   .dictionary_limit = 2 + sim_draw(&random, 60),
                                   .compute_timeout = UINT64_C(1) << 40,
                                   .guard_timeout = sim_guard_timeout(w, host->index),
+                                  .dial_timeout = 3000,
                                   .name_high = name,
                                   .name_low = name};
 }

@@ -204,6 +204,72 @@ TEST(backoff_doubles_with_jitter_up_to_its_limit) {
     close_pair();
 }
 
+static void check_dial(uint32_t state, int code) {
+    const host_event *e = last_event(&p.b, CHORDAL_EVENT_LINK);
+    CHECK_INT(link_state(&p.b), state);
+    CHECK_INT(e->as.link.code, code);
+}
+
+/* However late its program hears of it: the span begins when it does. */
+TEST(a_dial_without_an_answer_is_given_up) {
+    static const chordal_host_options options = {.dial_timeout = 700, .backoff_first = 100, .backoff_limit = 400};
+    open_pair(CHORDAL_CODEC_BINARY, options);
+    (void)wait_after_loss();
+    chordal_time span = 100;
+    for (int i = 0; i < 6; i++) {
+        p.b.now = chordal_host_deadline(p.b.host) + 5000;
+        test_poll(&p.b);
+        check_dial(CHORDAL_LINK_DIAL, 0);
+        CHECK_INT(chordal_host_deadline(p.b.host), p.b.now + 700);
+        p.b.now += 699;
+        test_poll(&p.b);
+        check_dial(CHORDAL_LINK_DIAL, 0);
+        p.b.now += 1;
+        test_poll(&p.b);
+        check_dial(CHORDAL_LINK_WAIT, CHORDAL_E_TIMEOUT);
+        span = span * 2 < 400 ? span * 2 : 400;
+        chordal_time wait = chordal_host_deadline(p.b.host) - p.b.now;
+        CHECK(wait >= span / 2 && wait < span);
+        CHECK_INT(chordal_link_down(p.b.host, p.link_b, p.b.now, NULL), 0); /* too late: it waits already */
+        test_poll(&p.b);
+        CHECK_INT(chordal_host_deadline(p.b.host) - p.b.now, wait);
+    }
+    p.b.now = chordal_host_deadline(p.b.host);
+    test_poll(&p.b);
+    CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
+    chordal_release(p.a.host, p.link_a);
+    CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
+    pair_up(&p);
+    settle(&p);
+    CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+    p.b.now += 700; /* what came in time has no deadline any more */
+    test_poll(&p.b);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_UP);
+    close_pair();
+}
+
+static chordal_time deadline_of_dial(uint32_t flags, chordal_time dial_timeout) {
+    test_host h;
+    chordal_id link;
+    test_host_open(&h, (chordal_host_options){.dial_timeout = dial_timeout});
+    CHECK_INT(chordal_link_open(h.host, CHORDAL_LINK_CONNECT | flags, &link, NULL), 0);
+    h.now += 1000000; /* the first turn that is taken is the first that knows the time */
+    test_poll(&h);
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_LINK)->as.link.state, CHORDAL_LINK_DIAL);
+    chordal_time deadline = chordal_host_deadline(h.host);
+    if (deadline != CHORDAL_NEVER) deadline -= h.now;
+    chordal_release(h.host, link);
+    test_host_close(&h);
+    return deadline;
+}
+
+TEST(who_dials_without_a_deadline) {
+    CHECK_INT(deadline_of_dial(0, 0), 20000);
+    CHECK_INT(deadline_of_dial(0, 3), 3);
+    CHECK_INT(deadline_of_dial(0, CHORDAL_NEVER), CHORDAL_NEVER);
+    CHECK_INT(deadline_of_dial(CHORDAL_LINK_PATIENT, 3), CHORDAL_NEVER);
+}
+
 /* A link that comes up and breaks each time: a provider without memory for what it should send, say. */
 TEST(what_breaks_each_time_is_dialled_ever_more_seldom) {
     open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.ping_interval = CHORDAL_NEVER});
@@ -337,6 +403,8 @@ TESTS({"a pong goes before what waits", a_pong_goes_before_what_waits},
       {"any byte is a sign of life", any_byte_is_a_sign_of_life},
       {"backoff doubles with jitter up to its limit", backoff_doubles_with_jitter_up_to_its_limit},
       {"what breaks each time is dialled ever more seldom", what_breaks_each_time_is_dialled_ever_more_seldom},
-      {"a provider drains", a_provider_drains}, {"calls that wait were not run", calls_that_wait_were_not_run},
-      {"a consumer drains", a_consumer_drains}, {"a drain that takes too long", a_drain_that_takes_too_long},
+      {"a dial without an answer is given up", a_dial_without_an_answer_is_given_up},
+      {"who dials without a deadline", who_dials_without_a_deadline}, {"a provider drains", a_provider_drains},
+      {"calls that wait were not run", calls_that_wait_were_not_run}, {"a consumer drains", a_consumer_drains},
+      {"a drain that takes too long", a_drain_that_takes_too_long},
       {"a drain with nothing to wait for", a_drain_with_nothing_to_wait_for})

@@ -263,7 +263,7 @@ TEST(a_lost_link_comes_back) {
 
 TEST(hostile_frames_end_the_link_and_not_the_host) {
     static const char *const frames[] = {
-        "\x00", "\x1e", "\x0f\x01", "\x27\x03\x00", "\x2f\x00\x01\x00\x05", "\x31\x01\x00\x00\x00", "\x30\x01\x09"};
+        "\x00", "\x1e", "\x27\x03\x00", "\x2f\x00\x01\x00\x05", "\x31\x01\x00\x00\x00", "\x30\x01\x09"};
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){0});
         chordal_error error = {0};

@@ -42,7 +42,7 @@ static void pass(chordal_time span) {
 
 /* The server's end is there before the worker is. */
 static void dial_worker(int i) {
-    uint32_t flags = CHORDAL_LINK_CONNECT | CHORDAL_LINK_ROUTE_OFFERS;
+    uint32_t flags = CHORDAL_LINK_CONNECT | CHORDAL_LINK_PATIENT | CHORDAL_LINK_ROUTE_OFFERS;
     CHECK_INT(chordal_link_open(w.server.host, flags, &w.to_worker[i], NULL), 0);
 }
 

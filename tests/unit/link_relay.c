@@ -175,20 +175,35 @@ static void check_breaks(void) {
     }
 }
 
-/* A host in the middle keeps nothing of a session: killed and started anew it serves it on. */
-static void check_restarts(void) {
+/* The host in the middle goes, with a word or without. */
+static void stop(int i, bool politely) {
+    struct node *relay = &nodes[i], *near = &nodes[i - 1], *far = &nodes[i + 1];
+    if (politely) {
+        CHECK_INT(chordal_host_leave(relay->h.host, 0, relay->h.now, NULL), 0);
+        turn();
+        CHECK_INT(last_event(&near->h, CHORDAL_EVENT_LINK)->as.link.code, CHORDAL_E_BYE);
+    } else {
+        CHECK_INT(chordal_link_down(near->h.host, near->down, 0, NULL), 0);
+        CHECK_INT(chordal_link_down(far->h.host, far->up, 0, NULL), 0);
+    }
+    chordal_release(relay->h.host, relay->up);
+    chordal_release(relay->h.host, relay->down);
+    chordal_release(far->h.host, far->up);
+    relay->up = relay->down = far->up = 0;
+    turn();
+    CHECK_INT(test_counters(provider()).live_lost, 1);
+}
+
+/* A host in the middle keeps nothing of a session: stopped and started anew it serves it on. */
+static void check_restarts(bool politely) {
     for (int hops = 1; hops <= 3; hops++) {
         for (int killed = 1; killed <= hops; killed++) {
             open_chain(hops);
             append_text(provider(), object, NOTES_LIST, "/text", "before ");
             chordal_id made = call(consumer(), reference, "add", "[1]");
             turn();
-            struct node *relay = &nodes[killed], *near = &nodes[killed - 1], *far = &nodes[killed + 1];
-            CHECK_INT(chordal_link_down(near->h.host, near->down, 0, NULL), 0);
-            CHECK_INT(chordal_link_down(far->h.host, far->up, 0, NULL), 0);
-            chordal_release(relay->h.host, relay->up);
-            chordal_release(relay->h.host, relay->down);
-            chordal_release(far->h.host, far->up);
+            struct node *relay = &nodes[killed], *near = &nodes[killed - 1];
+            stop(killed, politely);
             chordal_time now = relay->h.now;
             test_host_close(&relay->h);
             append_text(provider(), object, NOTES_LIST, "/text", "meanwhile");
@@ -203,12 +218,14 @@ static void check_restarts(void) {
             CHECK_INT(answer(provider(), last_event(provider(), CHORDAL_EVENT_CALL)->as.call.call, "2"), 0);
             for (int i = 0; i < 12; i++) pass(2000);
             if (chordal_reference_state(consumer()->host, reference) != CHORDAL_REFERENCE_LIVE)
-                CHECK_FAIL("%d hops, host %d killed: not live", hops, killed);
+                CHECK_FAIL("%d hops, host %d stopped (%d): not live", hops, killed, politely);
             CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST), "{\"entries\":[],\"text\":\"before meanwhile\"}");
             host_event *e = last_event(consumer(), CHORDAL_EVENT_RESULT);
             CHECK_INT(e ? e->as.result.call : 0, made);
             CHECK_INT(e ? e->as.result.code : 1, 0);
             CHECK_INT(count_events(provider(), CHORDAL_EVENT_CALL), 1);
+            if (test_counters(provider()).sessions_back != 1)
+                CHECK_FAIL("%d hops, host %d stopped (%d): not back", hops, killed, politely);
             pass(60000);
             close_chain();
         }
@@ -224,7 +241,8 @@ TEST(any_link_may_break) {
 }
 
 TEST(a_relay_is_restarted) {
-    check_restarts();
+    check_restarts(false);
+    check_restarts(true);
 }
 
 /* The same when the last host in the middle is told where each object is: a server and its worker. */
@@ -232,7 +250,8 @@ TEST(with_a_worker_at_the_end) {
     placed = true;
     check_hops();
     check_breaks();
-    check_restarts();
+    check_restarts(false);
+    check_restarts(true);
     placed = false;
 }
 
@@ -254,6 +273,93 @@ TEST(the_provider_is_told) {
     close_chain();
 }
 
+#define OWN                                                                                                            \
+    "{\"name\":\"own\",\"version\":1,\"params\":[\"board\"],\"members\":["                                             \
+    "{\"name\":\"title\",\"kind\":\"document\",\"initial\":\"\"},{\"name\":\"add\",\"kind\":\"method\"}]}"
+
+/* What runs at the host in the middle itself has its time; what passes through is not waited for, and goes on as long
+ * as the links are there. */
+static void check_drain(bool answered) {
+    open_chain(1);
+    test_host *relay = &nodes[1].h;
+    provide(relay, OWN);
+    chordal_id own = get(consumer(), "own", NOTES_PARAMS);
+    turn();
+    (void)call(consumer(), own, "add", "[]");
+    chordal_id passing = call(consumer(), reference, "add", "[]");
+    turn();
+    host_event *e = last_event(relay, CHORDAL_EVENT_CALL);
+    CHECK_INT(chordal_host_leave(relay->host, 5000, relay->now, NULL), 0);
+    append_text(provider(), object, NOTES_LIST, "/text", "still");
+    pass(4000);
+    CHECK_TEXT(value_of(consumer(), reference, NOTES_LIST), "{\"entries\":[],\"text\":\"still\"}");
+    (void)call(consumer(), own, "add", "[]");
+    turn();
+    CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.code, CHORDAL_E_REFUSED);
+    CHECK_INT(test_counters(provider()).live_lost, 0);
+    if (answered) CHECK_INT(answer(relay, e->as.call.call, "1"), 0);
+    if (answered)
+        turn();
+    else
+        pass(1000);
+    CHECK_INT(count_events(consumer(), CHORDAL_EVENT_RESULT), 2);
+    CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.code, answered ? 0 : CHORDAL_E_OUTCOME_UNKNOWN);
+    CHECK_INT(last_event(consumer(), CHORDAL_EVENT_LINK)->as.link.code, CHORDAL_E_BYE);
+    CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_DOWN);
+    CHECK_INT(test_counters(provider()).live_lost, 1);
+    /* Its own way out: nothing of the session was lost. */
+    CHECK_INT(answer(provider(), last_event(provider(), CHORDAL_EVENT_CALL)->as.call.call, "2"), 0);
+    chordal_release(relay->host, nodes[1].up);
+    chordal_release(relay->host, nodes[1].down);
+    chordal_release(provider()->host, nodes[2].up);
+    CHECK_INT(chordal_link_open(relay->host, CHORDAL_LINK_OFFER, &nodes[1].up, NULL), 0);
+    open_link(1);
+    CHECK_INT(chordal_link_retry(consumer()->host, nodes[0].down, consumer()->now, NULL), 0);
+    test_poll(consumer());
+    connect_pair(0);
+    turn();
+    pass(5000);
+    CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_LIVE);
+    CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.call, passing);
+    CHECK_INT(last_event(consumer(), CHORDAL_EVENT_RESULT)->as.result.code, 0);
+    CHECK_INT(test_counters(provider()).sessions_back, 1);
+    if (!answered) chordal_release(relay->host, e->as.call.call);
+    chordal_release(consumer()->host, own);
+    turn();
+    close_chain();
+}
+
+TEST(a_relay_that_drains) {
+    check_drain(true);
+    check_drain(false);
+}
+
+/* Each session counts its own attempts: others over the same link that fail too do not hurry it into giving up. */
+TEST(attempts_are_counted_by_session) {
+    open_chain(3); /* with a session to each host on the way */
+    struct node *relay = &nodes[1];
+    uint64_t snapshots = test_counters(provider()).snapshots_encoded;
+    stop(1, false);
+    chordal_time now = relay->h.now;
+    test_host_close(&relay->h);
+    open_host(1);
+    relay->h.now = now;
+    CHECK_INT(chordal_link_open(relay->h.host, CHORDAL_LINK_OFFER, &relay->up, NULL), 0);
+    CHECK_INT(chordal_link_retry(consumer()->host, nodes[0].down, consumer()->now, NULL), 0);
+    test_poll(consumer());
+    connect_pair(0);
+    turn();
+    pass(300); /* each was told twice that there is no route */
+    open_link(1);
+    turn();
+    pass(5000);
+    CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_LIVE);
+    CHECK_INT(test_counters(provider()).sessions_back, 1);
+    CHECK_INT(test_counters(provider()).snapshots_encoded, snapshots);
+    close_chain();
+}
+
 TESTS({"hops behave as one", hops_behave_as_one}, {"any link may break", any_link_may_break},
       {"a relay is restarted", a_relay_is_restarted}, {"with a worker at the end", with_a_worker_at_the_end},
-      {"the provider is told", the_provider_is_told})
+      {"the provider is told", the_provider_is_told}, {"a relay that drains", a_relay_that_drains},
+      {"attempts are counted by session", attempts_are_counted_by_session})

@@ -467,6 +467,46 @@ TEST(revoked_in_the_middle_while_away) {
     close_relay();
 }
 
+/* The tab's way is gone when it is revoked in the middle: its provider ends it all the same, and its calls; when the
+ * tab is back, it is told, though it is let in with the same authority. */
+TEST(lost_and_revoked_in_the_middle) {
+    for (uint32_t codec = CHORDAL_CODEC_BINARY; codec <= CHORDAL_CODEC_TEXT; codec++) {
+        open_relay(codec, codec, NOTES);
+        admit_near(ANN);
+        chordal_id held = get(&near_host, "notes", NOTES_PARAMS);
+        carry_all();
+        (void)call(&near_host, held, "add", "[]");
+        carry_all();
+        chordal_id running = last_event(&far_host, CHORDAL_EVENT_CALL)->as.call.call;
+        CHECK_INT(chordal_link_down(near_host.host, near_up, 0, NULL), 0);
+        CHECK_INT(chordal_link_down(relay.host, relay_down, 0, NULL), 0);
+        chordal_release(relay.host, relay_down);
+        carry_all();
+        CHECK_INT(test_counters(&far_host).live_lost, 1);
+        CHECK_INT(revoke(&relay, BOB, "bob has left"), 0);
+        carry_all();
+        CHECK_INT(test_counters(&far_host).live_lost, 1);
+        CHECK_INT(revoke(&relay, ANN_TURNED, "ann has left"), 0);
+        carry_all();
+        CHECK_INT(test_counters(&far_host).live_sessions, 0);
+        CHECK_INT(count_events(&far_host, CHORDAL_EVENT_CANCEL), 1);
+        CHECK_INT(answer(&far_host, running, "1"), 0);
+        CHECK_INT(test_counters(&far_host).live_objects, 0);
+        uint64_t said = test_counters(&relay).messages_out;
+        CHECK_INT(revoke(&relay, ANN, "again"), 0); /* once is enough */
+        CHECK_INT(test_counters(&relay).messages_out, said);
+        CHECK_INT(chordal_link_retry(near_host.host, near_up, 0, NULL), 0);
+        test_poll(&near_host);
+        link_near(codec);
+        admit_near(ANN);
+        CHECK_INT(chordal_reference_state(near_host.host, held), CHORDAL_REFERENCE_REVOKED);
+        CHECK_TEXT(last_event(&near_host, CHORDAL_EVENT_REFERENCE)->text, "ann has left");
+        CHECK_INT(state_of(&far_host), CHORDAL_LINK_UP);
+        CHECK_INT(test_counters(&far_host).live_sessions, 0);
+        close_relay();
+    }
+}
+
 /* What an untrusted peer says about itself is written over, and no other host believes it. */
 static void say_lie(raw_peer *liar, const char *route) {
     chordal__message m = peer_message(liar, CHORDAL__ORIGIN, 1);
@@ -540,4 +580,5 @@ TESTS({"a session is its authority's", a_session_is_its_authoritys},
       {"authority goes on over a host in the middle", authority_goes_on_over_a_host_in_the_middle},
       {"revoked in the middle", revoked_in_the_middle}, {"revoked behind the middle", revoked_behind_the_middle},
       {"revoked in the middle while away", revoked_in_the_middle_while_away},
+      {"lost and revoked in the middle", lost_and_revoked_in_the_middle},
       {"a lie about authority", a_lie_about_authority}, {"a trusted peer that is wrong", a_trusted_peer_that_is_wrong})

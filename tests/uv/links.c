@@ -1,6 +1,9 @@
 /* Links over real sockets on one loop: WebSockets in both codecs, pipes, routes, drops. */
 #include "uv/peer.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 /* A pipe of this process. */
 static const char *ipc_address(void) {
     static char address[64];
@@ -340,6 +343,75 @@ TEST(closed_early) {
 
 /* ---- wrong use ---- */
 
+/* ---- a server that takes connections and never answers ---- */
+
+static int deaf_open(char *address, size_t address_len) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t at_len = sizeof at;
+    const int yes = 1;
+    int deaf = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(deaf, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    CHECK_INT(bind(deaf, (const struct sockaddr *)&at, sizeof at), 0);
+    CHECK_INT(listen(deaf, 16), 0);
+    CHECK_INT(getsockname(deaf, (struct sockaddr *)&at, &at_len), 0);
+    snprintf(address, address_len, "ws://127.0.0.1:%u", (unsigned)ntohs(at.sin_port));
+    return deaf;
+}
+
+static bool has_given_up(void *context) {
+    peer *self = context;
+    return self->link_state == CHORDAL_LINK_WAIT && self->link_code == CHORDAL_E_TIMEOUT;
+}
+
+static bool is_dialling(void *context) {
+    return ((peer *)context)->link_state == CHORDAL_LINK_DIAL;
+}
+
+TEST(unanswered) {
+    uv_loop_t loop;
+    peer server, holder;
+    char address[64];
+    const chordal_host_options options = {
+        .size = sizeof options, .dial_timeout = 50, .backoff_first = 20, .backoff_limit = 50};
+    uv_loop_init(&loop);
+    int deaf = deaf_open(address, sizeof address);
+    peer_open_with(&holder, &loop, &options);
+    peer_connect(&holder, address, CHORDAL_CODEC_BINARY, 0);
+    peer_hold(&holder, "a");
+    for (int i = 0; i < 4; i++) {
+        RUN_UNTIL(&loop, is_dialling, &holder);
+        RUN_UNTIL(&loop, has_given_up, &holder);
+    }
+    CHECK_INT(holder.ups, 0);
+    close(deaf);
+    peer_open(&server, &loop);
+    peer_provide(&server);
+    peer_listen(&server, address, 0);
+    RUN_UNTIL(&loop, is_live, &holder);
+    peer_stop(&holder);
+    peer_stop(&server);
+    loop_end(&loop);
+    peer_close(&holder);
+    peer_close(&server);
+}
+
+/* Closed while it is dialled: nothing waits for an answer. */
+TEST(unanswered_and_closed) {
+    uv_loop_t loop;
+    peer holder;
+    char address[64];
+    uv_loop_init(&loop);
+    int deaf = deaf_open(address, sizeof address);
+    peer_open(&holder, &loop);
+    peer_connect(&holder, address, CHORDAL_CODEC_BINARY, 0);
+    RUN_UNTIL(&loop, is_dialling, &holder);
+    CHECK_INT(chordal_link_close(holder.host, holder.link, NULL), 0);
+    peer_stop(&holder);
+    loop_end(&loop);
+    peer_close(&holder);
+    close(deaf);
+}
+
 TEST(refused) {
     uv_loop_t loop;
     peer server;
@@ -427,5 +499,6 @@ TESTS({"over_websocket", over_websocket}, {"over_websocket_in_text", over_websoc
       {"large_over_websocket_in_text", large_over_websocket_in_text}, {"large_over_pipe", large_over_pipe},
       {"routed", routed}, {"dropped_websocket", dropped_websocket}, {"dropped_pipe", dropped_pipe},
       {"early_connect", early_connect}, {"closed_websocket", closed_websocket}, {"closed_pipe", closed_pipe},
-      {"closed_inside_of_an_event", closed_inside_of_an_event}, {"closed_early", closed_early}, {"refused", refused},
+      {"closed_inside_of_an_event", closed_inside_of_an_event}, {"closed_early", closed_early},
+      {"unanswered", unanswered}, {"unanswered_and_closed", unanswered_and_closed}, {"refused", refused},
       {"stale_socket_file", stale_socket_file}, {"woken_by_a_thread", woken_by_a_thread})

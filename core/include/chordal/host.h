@@ -67,12 +67,14 @@ typedef struct chordal_host_options {
     uint32_t store_flags;       /* CHORDAL_STORE_… */
     const char *store;          /* path of the host's store, made if there is none; NULL: documents are in memory */
     const char *store_vfs;      /* the file system that SQLite uses, by its name there; NULL: its default */
+    chordal_time dial_timeout;  /* from DIAL until a connecting link has a transport (credentials, names, connection,
+                                 * upgrade: whatever that takes), else it waits and dials again; a transport may give
+                                 * up sooner by itself; default 20000 ms; CHORDAL_NEVER: none */
 } chordal_host_options;
 
 /* Open a host. `options` may be NULL. Errors: INVALID (an unknown flag or a larger structure with a tail that is not
- * zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with; a store in a build without), and
- * of the store OWNED, NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with
- * chordal_host_close. */
+ * zero), NOMEM, UNSUPPORTED (a linked library is older than what this was built with), and of the store OWNED, NEWER,
+ * NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND, DISK_FULL, DISK_IO. Close with chordal_host_close. */
 #define chordal_host_open chordal_host_open_abi1
 CHORDAL_API int chordal_host_open(const chordal_host_options *options, CHORDAL_OWN chordal_host **out,
                                   chordal_error *error);

@@ -8,10 +8,10 @@
 
 #include "host.h"
 
-#define CHORDAL_LINK_DIAL 1    /* a transport is wanted now (connecting links only) */
+#define CHORDAL_LINK_DIAL 1    /* a transport is wanted now, within `dial_timeout` (connecting links only) */
 #define CHORDAL_LINK_OPENING 2 /* the transport is up, hands are being shaken */
 #define CHORDAL_LINK_UP 3
-#define CHORDAL_LINK_WAIT 4   /* the transport is gone; DIAL follows after a while */
+#define CHORDAL_LINK_WAIT 4   /* the transport is gone, or did not come: drop it; DIAL follows after a while */
 #define CHORDAL_LINK_CLOSED 5 /* for good; the edge closes its transport when no output is left */
 
 #define CHORDAL_CODEC_BINARY 1 /* WebSocket subprotocol "chordal.1.bin", binary frames */
@@ -27,8 +27,9 @@
 #define CHORDAL_LINK_NO_SERVE 8 /* admit no sessions of the peer: it may only provide */
 #define CHORDAL_LINK_AUTHENTICATE                                                                                      \
     16 /* accepting: AUTHENTICATE asks the program about each peer before anything else is taken from it */
-#define CHORDAL_LINK_TRUSTED 32 /* what the peer says about the authority of its sessions is believed */
-#define CHORDAL_LINK_DEFLATE 64 /* its way is slower than deflating: large parts may come, and go, deflated */
+#define CHORDAL_LINK_TRUSTED 32  /* what the peer says about the authority of its sessions is believed */
+#define CHORDAL_LINK_DEFLATE 64  /* its way is slower than deflating: large parts may come, and go, deflated */
+#define CHORDAL_LINK_PATIENT 128 /* connecting: its transport has a deadline of its own, not `dial_timeout` */
 
 /* Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
  * Errors: INVALID (also AUTHENTICATE on a connecting link, and that and TRUSTED in a build for tabs), LIMIT,
@@ -75,7 +76,8 @@ CHORDAL_API int chordal_link_take(chordal_host *host, chordal_id link, uint8_t *
 /* Dial again now instead of waiting. Errors: CLOSED; no error when there is nothing to do. */
 CHORDAL_API int chordal_link_retry(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);
 
-/* Say bye with BYE and close. The LINK event CLOSED follows; pull output until none is left, then close the transport.
+/* Say bye with BYE and close: the sessions over it end, those too that it carries on behind this host (but see
+ * chordal_host_leave). The LINK event CLOSED follows; pull output until none is left, then close the transport.
  * Errors: CLOSED. */
 CHORDAL_API int chordal_link_close(chordal_host *host, chordal_id link, chordal_error *error);
 
@@ -85,6 +87,11 @@ CHORDAL_API int chordal_link_close(chordal_host *host, chordal_id link, chordal_
  * Asked again, the later span counts. Errors: CLOSED. */
 CHORDAL_API int chordal_link_drain(chordal_host *host, chordal_id link, chordal_time span, chordal_time now,
                                    chordal_error *error);
+
+/* Close or drain all links, as a host that ends: its own sessions end with them, but those that only pass through it
+ * are lost, and come back through it when it is there again, or another way. What passes through is not waited for.
+ * `span` and `now` as with chordal_link_drain; 0: close at once. Links that are opened later do as they always do. */
+CHORDAL_API int chordal_host_leave(chordal_host *host, chordal_time span, chordal_time now, chordal_error *error);
 
 /* The memory link: carry all waiting frames both ways between two open links of two hosts that this thread uses,
  * without copies, until neither has any. Tells LINK events as other transports do. `out_frames` may be NULL. */

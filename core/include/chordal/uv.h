@@ -21,8 +21,8 @@ typedef void (*chordal_uv_event)(void *context, chordal_host *host, const chorda
 CHORDAL_API int chordal_uv_open(struct uv_loop_s *loop, chordal_host *host, chordal_uv_event on_event, void *context,
                                 CHORDAL_OWN chordal_uv **out, chordal_error *error);
 
-/* Say bye on all links, as far as it can be sent at once, close them and all servers and forget the host. Runs the
- * loop's close callbacks: keep running the loop until it ends. NULL is allowed. */
+/* Say bye on all links (chordal_host_leave), as far as it can be sent at once, close them and all servers and forget
+ * the host. Runs the loop's close callbacks: keep running the loop until it ends. NULL is allowed. */
 CHORDAL_API void chordal_uv_close(CHORDAL_OWN chordal_uv *adapter);
 
 /* Something was done to the host outside of an event: take a turn soon. Any thread. */
