@@ -25,8 +25,6 @@ int chordal__sqlite_code(int result);
     STATEMENT(RUN_ADD, "INSERT INTO chordal_runs(run, first) VALUES(?1, ?2)")                                          \
     STATEMENT(RUN_END, "UPDATE chordal_runs SET last = ?2 WHERE id = ?1")                                              \
     STATEMENT(RUN_NEWEST, "SELECT id, first, last FROM chordal_runs ORDER BY id DESC LIMIT 1")                         \
-    STATEMENT(RUN_FIND, "SELECT id, first, (SELECT min(first) FROM chordal_runs n WHERE n.id > r.id) "                 \
-                        "FROM chordal_runs r WHERE run = ?1")                                                          \
     STATEMENT(RUN_RECOVER,                                                                                             \
               "SELECT max(max(ifnull(retired, 0), ifnull((SELECT number FROM chordal_revisions WHERE id BETWEEN "      \
               "d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1), 0))) "                               \
@@ -41,18 +39,12 @@ int chordal__sqlite_code(int result);
     STATEMENT(REVISION_ADD, "INSERT INTO chordal_revisions(id, number, base, data) VALUES(?1, ?2, ?3, ?4)")            \
     STATEMENT(REVISIONS_BACK, "SELECT id, number, base, data FROM chordal_revisions "                                  \
                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC")                                           \
-    STATEMENT(REVISIONS_FORTH, "SELECT id, number, base, data FROM chordal_revisions "                                 \
-                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                               \
-    STATEMENT(BASE_AT, "SELECT id FROM chordal_revisions INDEXED BY chordal_bases "                                    \
-                       "WHERE base = 1 AND id BETWEEN ?1 AND ?2 AND number <= ?3 ORDER BY id DESC LIMIT 1")            \
     STATEMENT(BASE_BEFORE, "SELECT id FROM chordal_revisions INDEXED BY chordal_bases "                                \
                            "WHERE base = 1 AND id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")                         \
     STATEMENT(REVISIONS_DROP, "DELETE FROM chordal_revisions WHERE id IN (SELECT id FROM chordal_revisions "           \
                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)")                                      \
     STATEMENT(REVISIONS_END, "DELETE FROM chordal_revisions WHERE id BETWEEN ?1 AND ?2")                               \
     STATEMENT(OUTBOX_ADD, "INSERT INTO chordal_outbox(number, data) VALUES(?1, ?2)")                                   \
-    STATEMENT(OUTBOX_READ, "SELECT number, data FROM chordal_outbox WHERE number > ?1 ORDER BY number")                \
-    STATEMENT(OUTBOX_TRIM, "DELETE FROM chordal_outbox WHERE number <= ?1")                                            \
     STATEMENT(OUTBOX_LAST, "SELECT max(number) FROM chordal_outbox")
 
 #define CHORDAL__STATEMENT_ENUM(name, sql) CHORDAL__SQL_##name,
@@ -113,14 +105,12 @@ int64_t chordal__file_size(const char *path, const char *suffix);
 int chordal__owner_lock(const char *path, int *out, chordal_error *error);
 void chordal__owner_unlock(const char *path, int lock); /* and remove the file */
 
-/* ---- lineage.c: runs, and how far the cut of another run counts ---- */
+/* ---- lineage.c: runs, each with its first commit ---- */
 /* The newest commit in the file, when it is opened. */
 int chordal__lineage_open(chordal__store *store, chordal_error *error);
 /* In a step: this run gets its row before its first write. */
 int chordal__lineage_begin(chordal__store *store, uint64_t number, chordal_error *error);
 int chordal__lineage_close(chordal__store *store);
-/* Up to which of its commits a run is part of the history here. NOT_FOUND: not at all. */
-int chordal__lineage_limit(chordal__store *store, const uint8_t run[16], uint64_t *out_limit, chordal_error *error);
 
 /* ---- document.c: persisted documents, as bases and deltas ---- */
 /* A revision's row is numbered by its document and its position in it, so that a delta is one insertion at the end of
@@ -156,13 +146,6 @@ void chordal__document_init(chordal__document *document);
 /* Find the living document of an address; *out_value NULL: there is none. CORRUPT names the place. */
 int chordal__document_load(chordal__store *store, const chordal__address *address, const chordal__limits *limits,
                            chordal__document *document, chordal__node **out_value, chordal_error *error);
-/* The value after commit `number`: NOT_FOUND when that is not kept (any more). */
-int chordal__document_at(chordal__store *store, const chordal__document *document, uint64_t number,
-                         const chordal__limits *limits, chordal__node **out_value, chordal_error *error);
-/* The ops of all commits after `after`, folded into `ops`: NOT_FOUND when they are not all kept, or their deltas take
- * more than `weight` bytes. `member` takes the place of their first segment. */
-int chordal__document_since(chordal__store *store, const chordal__document *document, uint64_t after, uint32_t member,
-                            uint64_t weight, const chordal__limits *limits, chordal__ops *ops, chordal_error *error);
 /* In a step: what commit `number` did, as a delta, a base or both (one may be NULL). A new document begins with a base.
  */
 int chordal__document_write(chordal__store *store, chordal__document *document, const chordal__address *address,
