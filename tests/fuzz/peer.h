@@ -204,6 +204,20 @@ static inline int say_bound(raw_peer *p, uint64_t origin, uint64_t hold, bool me
     return peer_say(p, &m);
 }
 
+/* A state with one change of hold 0, in the session's encoding. */
+static inline int say_change(raw_peer *p, uint64_t origin, const char *json, const char *packed, size_t len) {
+    chordal__message m = peer_message(p, CHORDAL__STATE, origin);
+    chordal__part part;
+    uint64_t held = 0;
+    bool text = p->encoding == CHORDAL__ENCODING_JSON;
+    set_part(&part, text ? json : packed, text ? strlen(json) : len);
+    m.numbers[0] = 1;
+    m.list = &part;
+    m.holds = &held;
+    m.list_len = 1;
+    return peer_say(p, &m);
+}
+
 /* One change of one hold: the title becomes `text` (a letter). */
 static inline int say_title(raw_peer *p, uint64_t origin, uint64_t hold, char text, uint8_t flags) {
     chordal__message m = peer_message(p, CHORDAL__STATE, origin);

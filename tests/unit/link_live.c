@@ -166,6 +166,16 @@ TEST(any_byte_is_a_sign_of_life) {
 
 /* ---- backoff ---- */
 
+/* The accepting side takes the transport that the other one asked for. */
+static void link_again(void) {
+    CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
+    chordal_release(p.a.host, p.link_a);
+    CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
+    pair_up(&p);
+    settle(&p);
+    CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+}
+
 static chordal_time wait_after_loss(void) {
     CHECK_INT(chordal_link_down(p.b.host, p.link_b, p.b.now, NULL), 0);
     test_poll(&p.b);
@@ -192,12 +202,7 @@ TEST(backoff_doubles_with_jitter_up_to_its_limit) {
     CHECK_INT(chordal_link_retry(p.b.host, p.link_b, p.b.now, NULL), 0); /* by hand, at once */
     test_poll(&p.b);
     CHECK_INT(link_state(&p.b), CHORDAL_LINK_DIAL);
-    CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
-    chordal_release(p.a.host, p.link_a);
-    CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
-    pair_up(&p);
-    settle(&p);
-    CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+    link_again();
     p.b.now += 8 * 1000; /* what worked for long begins anew */
     chordal_time again = wait_after_loss();
     CHECK(again >= 50 && again < 100);
@@ -236,12 +241,7 @@ TEST(a_dial_without_an_answer_is_given_up) {
     }
     p.b.now = chordal_host_deadline(p.b.host);
     test_poll(&p.b);
-    CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
-    chordal_release(p.a.host, p.link_a);
-    CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
-    pair_up(&p);
-    settle(&p);
-    CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+    link_again();
     p.b.now += 700; /* what came in time has no deadline any more */
     test_poll(&p.b);
     CHECK_INT(link_state(&p.b), CHORDAL_LINK_UP);
@@ -280,12 +280,7 @@ TEST(what_breaks_each_time_is_dialled_ever_more_seldom) {
         p.b.now = chordal_host_deadline(p.b.host);
         test_poll(&p.b);
         CHECK_INT(link_state(&p.b), CHORDAL_LINK_DIAL);
-        CHECK_INT(chordal_link_down(p.a.host, p.link_a, p.a.now, NULL), 0);
-        chordal_release(p.a.host, p.link_a);
-        CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
-        pair_up(&p);
-        settle(&p);
-        CHECK_INT(chordal_reference_state(p.b.host, reference), CHORDAL_REFERENCE_LIVE);
+        link_again();
         p.b.now += 5;
         (void)wait_after_loss();
     }

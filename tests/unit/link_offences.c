@@ -237,18 +237,6 @@ static int say_content(raw_peer *p, const char *members, const char *content) {
     set_part(&m.parts[1], content, strlen(content));
     return peer_say(p, &m);
 }
-static int say_change(raw_peer *p, const char *json, const char *packed, size_t len) {
-    chordal__message m = peer_message(p, CHORDAL__STATE, number);
-    chordal__part part;
-    uint64_t held = 0;
-    bool text = p->encoding == CHORDAL__ENCODING_JSON;
-    set_part(&part, text ? json : packed, text ? strlen(json) : len);
-    m.numbers[0] = 1;
-    m.list = &part;
-    m.holds = &held;
-    m.list_len = 1;
-    return peer_say(p, &m);
-}
 
 SAY(lie_opened, say_number(p, CHORDAL__OPENED, number, 0))
 SAY(lie_back, say_number(p, CHORDAL__BACK, number, 0))
@@ -260,9 +248,9 @@ SAY(lie_retired, say_number(p, CHORDAL__RETIRED, number, 9))
 SAY(lie_revoked, say_texts(p, CHORDAL__REVOKED, number, 9, "", ""))
 SAY(lie_released, say_number(p, CHORDAL__RELEASED, number, 0))
 SAY(lie_state, say_title(p, number, 9, 'x', 0))
-SAY(lie_method, say_change(p, "[\"r\",[2],1]", "\xf8\x01\x04\x01", 4))
-SAY(lie_path, say_change(p, "[\"r\",4,1]", "\x20\x01", 2))
-SAY(lie_type, say_change(p, "[\"a\",[0],\"x\"]", "\xfb\x01\x00\x01x", 5))
+SAY(lie_method, say_change(p, number, "[\"r\",[2],1]", "\xf8\x01\x04\x01", 4))
+SAY(lie_path, say_change(p, number, "[\"r\",4,1]", "\x20\x01", 2))
+SAY(lie_type, say_change(p, number, "[\"a\",[0],\"x\"]", "\xfb\x01\x00\x01x", 5))
 SAY(lie_result, say_result(p, number, 0))
 SAY(lie_error, say_texts(p, CHORDAL__ERROR, number, 0, "method:own", ""))
 SAY(lie_lost, say_number(p, CHORDAL__LOST, number, 0))

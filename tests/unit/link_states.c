@@ -154,18 +154,6 @@ static int say_far_cuts(raw_peer *p) {
     (void)peer_say(p, &m);
     return p->code ? p->code : peer_say(p, &m);
 }
-static int say_change(raw_peer *p, const char *json, const char *packed, size_t len) {
-    chordal__message m = peer_message(p, CHORDAL__STATE, 1);
-    chordal__part part;
-    uint64_t held = 0;
-    bool text = p->encoding == CHORDAL__ENCODING_JSON;
-    set_part(&part, text ? json : packed, text ? strlen(json) : len);
-    m.numbers[0] = 1;
-    m.list = &part;
-    m.holds = &held;
-    m.list_len = 1;
-    return peer_say(p, &m);
-}
 
 /* . taken, o order, u unsupported, e the session ends with order, b the link ends as it should, s it has ended before
  */
@@ -439,10 +427,10 @@ FAULT(no_such_part_encoding_behind, MALFORMED, PROVIDER_ENDS, say_encoded_origin
 FAULT(a_long_text, TOO_LARGE, PROVIDER_ENDS, say_long_text(p))
 FAULT(a_cut_without_end, TOO_LARGE, CONSUMER_ENDS, say_endless_cut(p))
 FAULT(a_cut_beyond_all_numbers, MALFORMED, CONSUMER_ENDS, say_far_cuts(p))
-FAULT(a_change_of_a_method, NO_MEMBER, CONSUMER_ENDS, say_change(p, "[\"r\",[2],1]", "\xf8\x01\x04\x01", 4))
-FAULT(a_change_of_no_member, NO_MEMBER, CONSUMER_ENDS, say_change(p, "[\"r\",[9],1]", "\xf8\x01\x12\x01", 4))
-FAULT(a_change_of_an_undefined_path, RANGE, CONSUMER_ENDS, say_change(p, "[\"r\",4,1]", "\x20\x01", 2))
-FAULT(a_change_of_the_wrong_type, TYPE, CONSUMER_ENDS, say_change(p, "[\"a\",[0],\"x\"]", "\xfb\x01\x00\x01x", 5))
+FAULT(a_change_of_a_method, NO_MEMBER, CONSUMER_ENDS, say_change(p, 1, "[\"r\",[2],1]", "\xf8\x01\x04\x01", 4))
+FAULT(a_change_of_no_member, NO_MEMBER, CONSUMER_ENDS, say_change(p, 1, "[\"r\",[9],1]", "\xf8\x01\x12\x01", 4))
+FAULT(a_change_of_an_undefined_path, RANGE, CONSUMER_ENDS, say_change(p, 1, "[\"r\",4,1]", "\x20\x01", 2))
+FAULT(a_change_of_the_wrong_type, TYPE, CONSUMER_ENDS, say_change(p, 1, "[\"a\",[0],\"x\"]", "\xfb\x01\x00\x01x", 5))
 
 /* Tables and snapshots that lie, as the first bound. */
 static int say_lying_bound(raw_peer *p, const char *members, const char *content) {
