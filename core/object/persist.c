@@ -167,14 +167,35 @@ static int write_value(chordal__object *object, const chordal__new_value *value,
                                    value->delta, value->base, error);
 }
 
+/* The first change of an object by a newer version of its type takes all its documents to that version: they were
+ * brought up to date together. */
+static int raise_versions(chordal__object *object, uint64_t number, chordal_error *error) {
+    int code = 0;
+    if (!object->stored_version || object->stored_version == object->type->version) return 0;
+    for (uint32_t i = 0; i < object->type->members->count && code == 0; i++) {
+        chordal__persisted *persisted = object->slots[i].persisted;
+        if (!persisted) continue;
+        code =
+            chordal__document_raise(object->runtime->store, &persisted->document, object->type->version, number, error);
+    }
+    return code;
+}
+
+static int write_change(const chordal__change *change, uint64_t number, chordal_error *error) {
+    int code = 0;
+    bool any = false;
+    for (uint32_t k = 0; k < change->values_len && code == 0; k++) {
+        if (!change->values[k].delta && !change->values[k].base) continue;
+        code = write_value(change->object, &change->values[k], number, error);
+        any = true;
+    }
+    return code == 0 && any ? raise_versions(change->object, number, error) : code;
+}
+
 static int write_commit(chordal__commit *commit, chordal_error *error) {
     int code = 0;
-    for (uint32_t i = 0; i < commit->changes_len && code == 0; i++) {
-        const chordal__change *change = &commit->changes[i];
-        for (uint32_t k = 0; k < change->values_len && code == 0; k++)
-            if (change->values[k].delta || change->values[k].base)
-                code = write_value(change->object, &change->values[k], commit->number, error);
-    }
+    for (uint32_t i = 0; i < commit->changes_len && code == 0; i++)
+        code = write_change(&commit->changes[i], commit->number, error);
     if (code == 0 && commit->runtime->store->outbox) code = chordal__outbox_write(commit, error);
     return code;
 }

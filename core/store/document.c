@@ -251,6 +251,15 @@ int chordal__document_write(chordal__store *store, chordal__document *document, 
     return code;
 }
 
+int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version, uint64_t number,
+                            chordal_error *error) {
+    if (!document->now.id || document->now.version == version) return 0;
+    int code = chordal__lineage_begin(store, number, error);
+    if (code < 0) return code;
+    stage(store, document);
+    return mark(store, document, version, error);
+}
+
 static int drop_all(chordal__store *store, const chordal__document *document, chordal_error *error) {
     int code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_REVISIONS_END, &code, error);

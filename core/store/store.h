@@ -151,6 +151,9 @@ int chordal__document_load(chordal__store *store, const chordal__address *addres
 int chordal__document_write(chordal__store *store, chordal__document *document, const chordal__address *address,
                             uint32_t version, uint64_t number, const chordal__body *delta, const chordal__body *base,
                             chordal_error *error);
+/* In a step: it is of this version of its type from commit `number` on. */
+int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version, uint64_t number,
+                            chordal_error *error);
 /* In a step: its life ends at commit `number`; the revisions stay if `keep`. */
 int chordal__document_retire(chordal__store *store, chordal__document *document, uint64_t number, bool keep,
                              chordal_error *error);

@@ -7,6 +7,7 @@ import { encodeText } from "./text.js";
 import { pack } from "./packed.js";
 import type { ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID } from "./records.js";
+import type { Transaction } from "./transaction.js";
 import type { Immutable } from "./value.js";
 import type { Worker } from "./worker.js";
 
@@ -85,6 +86,14 @@ export interface Declaration<P extends string, D, R, M> {
      * with a guard is refused.
      */
     guard?(ask: Ask<P>): boolean | "all" | Promise<boolean | "all">;
+    /**
+     * Brings up to date what an older version of the type has stored: called before `start`, with the oldest version
+     * that a document of the object was stored with. What it changes in `t` is one commit, and all documents of the
+     * object are of the type's version with it. If it throws, they stay as they are, and the object fails as by `start`.
+     * Documents that are new to the type have their first values. One that changes nothing is called again the next
+     * time.
+     */
+    migrate?(t: Transaction<D>, version: number, object: ProvidedObject<P, D, R>): void;
     /** Called when an object is made, before it goes live. If it throws a MethodError, holders see it failed. */
     start?(object: ProvidedObject<P, D, R>): void | Promise<void>;
     /** Called when an object is no more. */
@@ -123,6 +132,7 @@ const PARTS = new Set<string>([
     "methods",
     "idempotent",
     "guard",
+    "migrate",
     "start",
     "retired",
 ] satisfies (keyof Declaration<any, any, any, any>)[]);
@@ -152,6 +162,11 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
         if (names.size !== this.members.length) throw new ChordalError(E_INVALID, 0, "two members have the same name");
     }
 
+    /** Whether an object goes live only when its `migrate` and `start` are through. */
+    get waitsForStart(): boolean {
+        return this.declaration.start !== undefined || this.declaration.migrate !== undefined;
+    }
+
     /** The number of a document; -1 when there is none of this name. */
     documentIndex(name: string): number {
         return this.members.findIndex((member) => member.name === name && member.kind === "document");
@@ -166,7 +181,7 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
                 params: this.params,
                 keep: this.declaration.keep === true,
                 history: this.declaration.history ?? 0,
-                start: this.declaration.start !== undefined,
+                start: this.waitsForStart,
                 guarded: this.declaration.guard !== undefined,
                 members: this.members.map((member) => this.describe(member)),
             }),

@@ -173,7 +173,7 @@ export class Provider {
         if (event.state === OBJECT_MADE) {
             const type = this.types.get(event.type)!;
             const object = this.known(event.object, type, event.params);
-            if (type.declaration.start !== undefined) void this.start(object);
+            if (type.waitsForStart) void this.start(object, event.version);
             return;
         }
         const object = this.objects.get(event.object);
@@ -182,12 +182,17 @@ export class Provider {
         if (object !== undefined) object.type.declaration.retired?.(object as any);
     }
 
-    private async start(object: ProvidedBase): Promise<void> {
+    private async start(object: ProvidedBase, stored: number): Promise<void> {
+        const { name, version, declaration } = object.type;
         let reason = new MethodError("");
+        let where = "migrate";
         try {
-            await object.type.declaration.start!(object as any);
+            const older = stored > 0 && stored < version;
+            if (older) await this.transact(object, 0, (t) => declaration.migrate?.(t, stored, object as any));
+            where = "start";
+            await declaration.start?.(object as any);
         } catch (error) {
-            reason = this.told(error, `${object.type.name}.start`);
+            reason = this.told(error, `${name}.${where}`);
         }
         if (this.core.closed || this.objects.get(object.id) !== object) return;
         this.core.flat.object_start(this.core.host, object.id, reason.name, reason.message);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { Host, type } from "../dist/node.js";
+import { Host, MethodError, type } from "../dist/node.js";
 
 function folder(t) {
     const made = mkdtempSync(join(tmpdir(), "chordal-"));
@@ -108,4 +108,63 @@ test("bad stores", (t) => {
     assert.throws(() => new Host({ store: "a\0b" }), TypeError);
     assert.throws(() => new Host({ store: 7 }), TypeError);
     assert.deepEqual(readdirSync(place), ["text.db"]);
+});
+
+const First = type("person", { documents: { name: "", tags: "" } });
+
+async function storeFirst(store, name) {
+    const host = new Host({ store, types: [First] });
+    const object = await host.object(First);
+    await object.transaction((t) => {
+        t.name = name;
+        t.tags = "x";
+    });
+    await host.close();
+}
+
+test("a newer version brings documents up to date", async (t) => {
+    const store = join(folder(t), "s.db");
+    const calls = [];
+    const Second = type("person", {
+        version: 2,
+        documents: { name: { first: "", last: "" }, tags: [], seen: 0 },
+        migrate(t, version) {
+            calls.push(version);
+            const [first, last] = String(t.name).split(" ");
+            t.name = { first, last };
+        },
+    });
+    await storeFirst(store, "Ada Lovelace");
+    for (let round = 0; round < 2; round++) {
+        const host = new Host({ store, types: [Second] });
+        const person = host.get(Second);
+        await person.live;
+        assert.deepEqual(person.name.value, { first: "Ada", last: "Lovelace" });
+        assert.equal(person.tags.value, "x");
+        assert.equal(person.seen.value, 0);
+        await host.close();
+    }
+    assert.deepEqual(calls, [1]);
+    const host = new Host({ store, types: [First] });
+    await assert.rejects(async () => host.object(First), { name: "type_version" });
+    await host.close();
+});
+
+test("a migration that fails changes nothing", async (t) => {
+    const store = join(folder(t), "s.db");
+    const Second = type("person", {
+        version: 2,
+        documents: { name: {} },
+        migrate(t) {
+            t.name = { first: "half" };
+            throw new MethodError("no_name", "there is no second word");
+        },
+    });
+    await storeFirst(store, "Ada");
+    let host = new Host({ store, types: [Second] });
+    await assert.rejects(host.get(Second).live, { name: "method", message: /no second word/ });
+    await host.close();
+    host = new Host({ store, types: [First] });
+    assert.equal((await host.object(First)).name, "Ada");
+    await host.close();
 });

@@ -60,24 +60,35 @@ class Provider:
     def on_object(self, event: _records.ObjectEvent) -> None:
         if event.state == _records.OBJECT_MADE:
             instance = self._instance(event.object, event.type, _native.unpack(event.params))
-            if type(instance).start is not Object.start:
-                self._run(self._start(instance))
+            if type(instance)._waits_for_start():
+                self._run(self._start(instance, event.version))
             return
         gone = self.objects.pop(event.object, None)
         if gone is not None:
             gone.retired()
 
-    async def _start(self, instance: Object) -> None:
+    async def _start(self, instance: Object, stored: int) -> None:
+        where = "migrate"
         try:
+            if 0 < stored < type(instance).type_version:
+                await self._migrate(instance, stored)
+            where = "start"
             outcome = instance.start()
             if inspect.isawaitable(outcome):
                 await outcome
             reason = MethodError("", "")
         except Exception as error:
-            reason = _told(error, f"{instance!r}.start")
+            reason = _told(error, f"{instance!r}.{where}")
         if instance._id in self.objects:
             self.core.object_start(instance._id, reason.name, reason.detail)
             self.pump.wake()
+
+    async def _migrate(self, instance: Object, stored: int) -> None:
+        with instance.transaction() as t:
+            outcome = instance.migrate(t, stored)
+            if inspect.isawaitable(outcome):
+                await outcome
+        await t.ticket
 
     # ---- objects elsewhere ----
 

@@ -184,8 +184,8 @@ class Object:
     Class keywords: `name` (default: the class's, ``LunchPoll`` is "lunch_poll"), `version` (1), `keep` (objects stay
     when nobody holds them), `placement` (a function of an object's params and the host that says where it lives: see
     :meth:`chordal.Host.place`). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
-    to act on an object's beginning and end, and :meth:`guard` to say who may hold one. All of it runs on the host's
-    thread.
+    to act on an object's beginning and end, :meth:`migrate` for what an older version of the type has stored, and
+    :meth:`guard` to say who may hold one. All of it runs on the host's thread.
     """
 
     type_name: ClassVar[str] = ""
@@ -232,7 +232,7 @@ class Object:
                 "params": cls.type_params,
                 "keep": cls.type_keep,
                 "history": cls.type_history,
-                "start": cls.start is not Object.start,
+                "start": cls._waits_for_start(),
                 "guarded": cls.guard.__func__ is not Object.guard.__func__,
                 "members": [member.declared() for member in cls.type_members],
             }
@@ -265,6 +265,17 @@ class Object:
     def start(self) -> Any:
         """Called when the object is made, before it goes live; may be ``async``. If it raises MethodError, those who
         hold the object see it failed for this reason."""
+
+    def migrate(self, t: Transaction, version: int) -> Any:
+        """Redefine it to bring up to date what an older version of the type has stored: called before :meth:`start`,
+        with the oldest `version` that a document of the object was stored with; may be ``async``. What it changes in
+        `t` is one commit, and all documents of the object are of the type's version with it. If it raises, they stay as
+        they are, and the object fails as by :meth:`start`. Documents that are new to the type have their first values.
+        One that changes nothing is called again the next time."""
+
+    @classmethod
+    def _waits_for_start(cls) -> bool:
+        return cls.start is not Object.start or cls.migrate is not Object.migrate
 
     @classmethod
     def guard(cls, ask: Ask) -> Any:

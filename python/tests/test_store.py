@@ -1,5 +1,6 @@
 """Documents in a store: there again, durable before they are seen, refused with clear codes."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -154,3 +155,67 @@ asyncio.run(main())
             entries = host.object(Notes, board="a").list["entries"]
             assert len(entries) >= told
             assert [entry["id"] for entry in entries] == list(range(1, len(entries) + 1))
+
+
+def first_and_second(migrate):
+    class First(chordal.Object, name="person"):
+        name = chordal.document("")
+        tags = chordal.document("")
+
+    class Second(chordal.Object, name="person", version=2):
+        name = chordal.document({"first": "", "last": ""})
+        tags = chordal.document([])
+        seen = chordal.document(0)
+
+        def start(self):
+            assert self.seen == 0 and isinstance(self.name, dict)
+
+    Second.migrate = migrate
+    return First, Second
+
+
+async def test_a_newer_version_brings_documents_up_to_date(tmp_path):
+    path, calls = tmp_path / "s.db", []
+
+    async def migrate(self, t, version):
+        calls.append(version)
+        await asyncio.sleep(0)
+        first, last = t.name.split(" ")
+        t.name = {"first": first, "last": last}
+
+    First, Second = first_and_second(migrate)
+    async with chordal.Host(store=path, types=[First]) as host:
+        person = host.object(First)
+        with person.transaction() as t:
+            t.name, t.tags = "Ada Lovelace", "x"
+        await t.ticket
+    for _ in range(2):
+        async with chordal.Host(store=path, types=[Second]) as host:
+            person = await host.get(Second).live()
+            assert person.name.value == {"first": "Ada", "last": "Lovelace"}
+            assert person.tags.value == "x"
+    assert calls == [1]
+    async with chordal.Host(store=path, types=[First]) as host:
+        with pytest.raises(ChordalError) as failure:
+            host.object(First)
+        assert failure.value.name == "type_version"
+
+
+async def test_a_migration_that_fails_changes_nothing(tmp_path):
+    path = tmp_path / "s.db"
+
+    def migrate(self, t, version):
+        t.name = {"first": "half", "last": ""}
+        raise chordal.MethodError("no_name", "there is no second word")
+
+    First, Second = first_and_second(migrate)
+    async with chordal.Host(store=path, types=[First]) as host:
+        with host.object(First).transaction() as t:
+            t.name = "Ada"
+        await t.ticket
+    async with chordal.Host(store=path, types=[Second]) as host:
+        with pytest.raises(ChordalError) as failure:
+            await host.get(Second).live()
+        assert (failure.value.name, failure.value.detail) == ("method", "there is no second word")
+    async with chordal.Host(store=path, types=[First]) as host:
+        assert host.object(First).name == "Ada"

@@ -342,6 +342,28 @@ TEST(versions) {
     test_host_close(&h);
 }
 
+/* One commit of a newer version raises all documents of its object, or none. */
+TEST(documents_rise_together) {
+    new_store();
+    chordal_id object = open_notes();
+    set_json(&h, object, NOTES_TITLE, "", "\"one\"");
+    set_json(&h, object, NOTES_LIST, "/entries/-", "1");
+    test_host_close(&h);
+    CHECK_INT(store_number("SELECT count(*) FROM chordal_documents WHERE version = 1"), 2);
+    for (int round = 0; round < 2; round++) {
+        open_store(&h);
+        provide(&h, "{\"name\":\"notes\",\"version\":2,\"params\":[\"board\"],\"start\":true,\"members\":["
+                    "{\"name\":\"list\",\"kind\":\"document\"},{\"name\":\"title\",\"kind\":\"document\"}]}");
+        object = object_of("notes", NOTES_PARAMS);
+        CHECK_INT(last_event(&h, CHORDAL_EVENT_OBJECT)->as.object.version, round ? 2 : 1);
+        set_json(&h, object, 1, "", "\"two\"");
+        test_poll(&h);
+        CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.code, 0);
+        CHECK_INT(store_number("SELECT count(*) FROM chordal_documents WHERE version = 2"), 2);
+        test_host_close(&h);
+    }
+}
+
 TEST(damage_is_named) {
     new_store();
     chordal_id object = open_notes();
