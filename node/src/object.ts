@@ -89,9 +89,9 @@ export interface Declaration<P extends string, D, R, M> {
     /**
      * Brings up to date what an older version of the type has stored: called before `start`, with the oldest version
      * that a document of the object was stored with. What it changes in `t` is one commit, and all documents of the
-     * object are of the type's version with it. If it throws, they stay as they are, and the object fails as by `start`.
-     * Documents that are new to the type have their first values. One that changes nothing is called again the next
-     * time.
+     * object are of the type's version with it. If it throws, they stay as they are, and the object fails as by
+     * `start`. Documents that are new to the type have their first values. One that changes nothing is called again
+     * the next time.
      */
     migrate?(t: Transaction<D>, version: number, object: ProvidedObject<P, D, R>): void;
     /** Called when an object is made, before it goes live. If it throws a MethodError, holders see it failed. */
