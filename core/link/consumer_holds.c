@@ -214,12 +214,44 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
     return 0;
 }
 
+static void source_blocked(chordal__reference *reference, int change) {
+    chordal__remote *remote = remote_of(reference);
+    if (!remote) return;
+    remote->consumer->blocked += change;
+    if (remote->consumer->blocked == 0) chordal__consumer_owes(remote->consumer);
+}
+
+/* Its question takes the place of the hold. */
+static bool ask_where(chordal__remote *remote, chordal__reference *reference) {
+    if (!chordal__is_placed(remote->consumer->link->links, reference->type.data, reference->type.len)) return false;
+    source_blocked(reference, -reference->blocked);
+    remote->reference = NULL;
+    chordal__reference_set_state(reference, CHORDAL_REFERENCE_PENDING, 0, NULL, 0);
+    (void)chordal__placement_again(reference);
+    end_remote(remote);
+    return true;
+}
+
+static chordal__consumer *home_of(const chordal__consumer *consumer) {
+    return chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
+}
+
+/* Whether the object is there, if it did not come. */
+static bool is_there(const chordal__reference *reference) {
+    return reference->reason.code == CHORDAL_E_SIZE || reference->reason.code == CHORDAL_E_NOMEM;
+}
+
+/* Asked where its way began: if it was led astray it may be told better now. */
 static int source_retry(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
     if (!remote) return CHORDAL_E_DOWN;
-    chordal__remote *fresh = new_remote(remote->consumer, reference);
+    bool there = is_there(reference);
+    if (reference->placed && !there && ask_where(remote, reference)) return 0;
+    chordal__consumer *consumer = there ? remote->consumer : home_of(remote->consumer);
+    chordal__remote *fresh = consumer ? new_remote(consumer, reference) : NULL;
     if (!fresh) return CHORDAL_E_NOMEM;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_PENDING, 0, NULL, 0);
+    chordal__consumer_move_blocked(remote->consumer, consumer, reference);
     replace(remote, fresh);
     return 0;
 }
@@ -234,13 +266,6 @@ void chordal__consumer_reset(chordal__reference *reference) {
     else
         remote->reset = true; /* when the session is back */
     if (!fresh) chordal__link_break(link, CHORDAL_E_NOMEM);
-}
-
-static void source_blocked(chordal__reference *reference, int change) {
-    chordal__remote *remote = remote_of(reference);
-    if (!remote) return;
-    remote->consumer->blocked += change;
-    if (remote->consumer->blocked == 0) chordal__consumer_owes(remote->consumer);
 }
 
 static const chordal__source_functions remote_source = {

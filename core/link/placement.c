@@ -266,6 +266,7 @@ static void answer_reference(chordal__reference *reference, const answer *a) {
     chordal_error error = {0};
     reference->hold = NULL;
     int code = a->link ? chordal__remote_attach(reference, a->link, &error) : 0;
+    if (code == 0 && a->link) reference->source->blocked(reference, reference->blocked); /* frames of another place */
     if (code < 0)
         fail_reference(reference, code, error.detail, strlen(error.detail));
     else if (!a->link)
@@ -289,6 +290,24 @@ static void settle(chordal__question *question, const answer *a) {
     free_question(question);
 }
 
+static void give_up(chordal__question *question, int code, const char *words) {
+    settle(question, &(answer){.code = code, .words = words, .words_len = strlen(words)});
+}
+
+static void no_way(chordal__question *question) {
+    give_up(question, CHORDAL_E_NO_ROUTE, "the link to the object is closed");
+}
+
+/* The program may hear of it yet: once it is asked again. */
+static void answered_with_closed(chordal__question *question, const chordal__link *link) {
+    if (!link->was_up || question->again) {
+        no_way(question);
+        return;
+    }
+    question->again = true;
+    chordal__tell(question->links->runtime, &question->event);
+}
+
 static int check_open(const chordal__question *question, chordal_error *error) {
     return question->answered ? chordal__fail(error, CHORDAL_E_STATE, 0, "the question is answered already") : 0;
 }
@@ -296,14 +315,12 @@ static int check_open(const chordal__question *question, chordal_error *error) {
 int chordal__question_resolve(chordal__question *question, chordal__link *link, chordal_error *error) {
     int code = check_open(question, error);
     if (code < 0) return code;
-    if (link->state == CHORDAL_LINK_CLOSED && link->was_up && !question->again) { /* which the program is to hear yet */
-        question->again = true;
-        chordal__tell(question->links->runtime, &question->event);
-        return 0;
-    }
-    if (link->state == CHORDAL_LINK_CLOSED) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the link is closed");
     if (!(link->flags & CHORDAL_LINK_ROUTE_OFFERS))
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "the link was not opened with ROUTE_OFFERS");
+    if (link->state == CHORDAL_LINK_CLOSED) {
+        answered_with_closed(question, link);
+        return 0;
+    }
     question->answered = true;
     if (link->state == CHORDAL_LINK_UP)
         settle(question, &(answer){.link = link});
@@ -319,10 +336,6 @@ int chordal__question_fail(chordal__question *question, const char *name, size_t
     code = chordal__error_code(name, name_len);
     settle(question, &(answer){NULL, code ? code : CHORDAL_E_METHOD, name, detail, name_len, detail_len});
     return 0;
-}
-
-static void give_up(chordal__question *question, int code, const char *words) {
-    settle(question, &(answer){.code = code, .words = words, .words_len = strlen(words)});
 }
 
 /* Before it was told there is nobody who could be late. */
@@ -366,7 +379,7 @@ void chordal__placement_link_closed(chordal__link *link) {
         if (link->was_up)
             ask_again(question);
         else
-            give_up(question, CHORDAL_E_NO_ROUTE, "the link to the object is closed");
+            no_way(question);
     }
 }
 

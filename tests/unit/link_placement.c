@@ -273,7 +273,13 @@ TEST(a_link_that_closes_is_not_waited_for) {
     CHECK_INT(last_reference(&w.tab)->as.reference.code, CHORDAL_E_NO_ROUTE);
     CHECK_INT(chordal_reference_retry(w.tab.host, lunch, NULL), 0);
     turn();
+    CHECK_INT(resolve(0), 0); /* it is closed already */
+    turn();
+    CHECK_INT(state_of(&w.tab, lunch), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(last_reference(&w.tab)->as.reference.code, CHORDAL_E_NO_ROUTE);
     CHECK_INT(resolve(0), CHORDAL_E_CLOSED);
+    CHECK_INT(chordal_reference_retry(w.tab.host, lunch, NULL), 0);
+    turn();
     forget_worker(0);
     CHECK_INT(resolve(0), CHORDAL_E_CLOSED);
     dial_worker(0);
@@ -435,6 +441,86 @@ TEST(an_own_reference_may_fail_and_be_released) {
     board(&w.tab, "lunch");
     turn();
     close_world();
+}
+
+/* A frame that waits to be taken keeps the session from acknowledging, wherever its reference leads meanwhile. */
+TEST(a_frame_waits_while_the_way_changes) {
+    enum { COMMITS = 400 };
+    chordal_id watch;
+    open_world(CHORDAL_CODEC_BINARY);
+    dial_worker(0);
+    start_worker(0);
+    chordal_id lunch = board(&w.server, "lunch");
+    turn();
+    CHECK_INT(resolve(0), 0);
+    turn();
+    CHECK_INT(chordal_watch_open(w.server.host, lunch, NOTES_LIST, CHORDAL_WATCH_MANUAL, &watch, NULL), 0);
+    turn();
+    append_text(&w.worker[0], last_event(&w.worker[0], CHORDAL_EVENT_OBJECT)->as.object.object, NOTES_LIST, "/text",
+                "before");
+    turn();
+    CHECK_INT(chordal_link_close(w.server.host, w.to_worker[0], NULL), 0);
+    turn();
+    dial_worker(1);
+    start_worker(1);
+    CHECK_INT(resolve(1), 0);
+    turn();
+    CHECK_INT(state_of(&w.server, lunch), CHORDAL_REFERENCE_LIVE);
+    chordal_id object = last_event(&w.worker[1], CHORDAL_EVENT_OBJECT)->as.object.object;
+    CHECK_INT(chordal_watch_take(w.server.host, watch, NULL), 0);
+    turn();
+    uint64_t before = test_counters(&w.worker[1]).messages_out;
+    for (int i = 0; i < COMMITS; i++) {
+        append_text(&w.worker[1], object, NOTES_LIST, "/text", "x");
+        turn();
+    }
+    CHECK(test_counters(&w.worker[1]).messages_out - before < COMMITS / 2);
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(chordal_watch_take(w.server.host, watch, NULL), 0);
+        turn();
+    }
+    CHECK_INT(strlen(value_of(&w.server, lunch, NOTES_LIST)), strlen("{\"entries\":[],\"text\":\"\"}") + COMMITS);
+    close_world();
+}
+
+/* ---- wrong places ---- */
+
+/* Who tries again asks where the way began, not where it was led astray. */
+static void led_astray(test_host *h) {
+    open_world(CHORDAL_CODEC_BINARY);
+    uint64_t ids = test_counters(&w.server).live_ids;
+    dial_worker(0);
+    dial_worker(1);
+    start_worker(0);
+    test_host_open(&w.worker[1], (chordal_host_options){.ping_interval = CHORDAL_NEVER}); /* provides nothing */
+    CHECK_INT(chordal_link_open(w.worker[1].host, 0, &w.up[1], NULL), 0);
+    CHECK_INT(chordal_link_up(w.worker[1].host, w.up[1], CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    CHECK_INT(chordal_link_up(w.server.host, w.to_worker[1], CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    turn();
+    chordal_id lunch = board(h, "lunch");
+    turn();
+    CHECK_INT(resolve(1), 0);
+    turn();
+    CHECK_INT(state_of(h, lunch), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(last_reference(h)->as.reference.code, CHORDAL_E_NO_TYPE);
+    CHECK_INT(chordal_reference_retry(h->host, lunch, NULL), 0);
+    turn();
+    CHECK_INT(count_events(&w.server, CHORDAL_EVENT_RESOLVE), 2);
+    CHECK_INT(state_of(h, lunch), CHORDAL_REFERENCE_PENDING);
+    CHECK_INT(resolve(0), 0);
+    turn();
+    CHECK_INT(state_of(h, lunch), CHORDAL_REFERENCE_LIVE);
+    CHECK_INT(test_counters(&w.worker[0]).live_objects, 1);
+    chordal_release(h->host, lunch);
+    turn();
+    CHECK_INT(test_counters(&w.worker[0]).live_objects, 0);
+    CHECK_INT(test_counters(&w.server).live_ids, ids + 2);
+    close_world();
+}
+
+TEST(who_is_led_astray_asks_again) {
+    led_astray(&w.tab);
+    led_astray(&w.server);
 }
 
 /* ---- a worker that dies ---- */
@@ -624,7 +710,9 @@ TESTS({"a hold is moved to the answer", a_hold_is_moved_to_the_answer},
       {"a session may be lost while it waits", a_session_may_be_lost_while_it_waits},
       {"an own reference is placed", an_own_reference_is_placed},
       {"an own reference may fail and be released", an_own_reference_may_fail_and_be_released},
-      {"a worker is restarted", a_worker_is_restarted}, {"a worker is replaced", a_worker_is_replaced},
-      {"places are checked", places_are_checked}, {"what is provided comes first", what_is_provided_comes_first},
+      {"a frame waits while the way changes", a_frame_waits_while_the_way_changes},
+      {"who is led astray asks again", who_is_led_astray_asks_again}, {"a worker is restarted", a_worker_is_restarted},
+      {"a worker is replaced", a_worker_is_replaced}, {"places are checked", places_are_checked},
+      {"what is provided comes first", what_is_provided_comes_first},
       {"a flood of holds is bounded", a_flood_of_holds_is_bounded},
       {"an answer leads not back", an_answer_leads_not_back}, {"offers are known", offers_are_known})
