@@ -57,9 +57,10 @@ void sim_check_ticket(sim_world *w, int host, chordal_id ticket, uint64_t number
         sim_fail(w, "ticket: host %d: commit %" PRIu64 " out of line", host, number);
 }
 
-/* Whether the object may have been made anew since, with its first values. */
-static bool remade(const sim_world *w, const sim_life *life, int object) {
-    return object >= SIM_BOARDS || life->starved || sim_plan_uses(w->plan, SIM_retire);
+/* Whether the object may have been made anew since, with its first values. One that does not start goes with who asked
+ * for it. */
+static bool remade(const sim_world *w, int host, const sim_life *life, int object) {
+    return sim_starts(w, host, 0) || object >= SIM_BOARDS || life->starved || sim_plan_uses(w->plan, SIM_retire);
 }
 
 static const sim_entry *entry_at(const sim_object *object, uint64_t cut) {
@@ -85,7 +86,7 @@ static bool fits(const sim_world *w, const sim_life *life, const sim_reader *rea
     const sim_object *object = &life->objects[reader->object];
     if (entry_at(object, commit)->digest[member] == digest) return true;
     if (member == SIM_C && life->starved) return true; /* a derive that found no memory keeps its last value */
-    return remade(w, life, reader->object) && object->entries[0].digest[member] == digest;
+    return remade(w, reader->target, life, reader->object) && object->entries[0].digest[member] == digest;
 }
 
 static void not_after_revocation(sim_world *w, const sim_reader *reader, size_t life, uint64_t cut) {
@@ -183,7 +184,7 @@ static bool span_of(sim_world *w, sim_reader *reader, span *out) {
         sim_fail(w, "value: reader %d has what its provider never had", (int)(reader - w->readers));
         return false;
     }
-    if (entry == object->entries && remade(w, life, reader->object)) return false;
+    if (entry == object->entries && remade(w, reader->target, life, reader->object)) return false;
     out->low = entry->number;
     out->high = last_cut_of(object, entry);
     return true;
@@ -198,8 +199,10 @@ static void never_back(sim_world *w, sim_reader *reader, const span *now) {
     if (now->low > reader->low) reader->low = now->low;
 }
 
-static bool reads_over(const sim_reader *reader, int host, chordal_id link) {
-    return reader->open && reader->host == host && reader->link == link && !sim_reader_kept(reader);
+static bool reads_over(sim_world *w, const sim_reader *reader, int host, chordal_id link) {
+    if (!reader->open || reader->host != host || sim_reader_kept(reader)) return false;
+    if (reader->placed) return sim_link_to(w, host, sim_worker_at(w, reader->target)) == link;
+    return reader->link == link;
 }
 
 static void narrow(sim_world *w, int host, int target, span *session, const span *one) {
@@ -216,7 +219,7 @@ static void check_target(sim_world *w, int host, chordal_id link, int target) {
     size_t len = 0;
     for (int i = 0; i < SIM_READERS; i++) {
         sim_reader *reader = &w->readers[i];
-        if (!reads_over(reader, host, link) || reader->target != target) continue;
+        if (!reads_over(w, reader, host, link) || reader->target != target) continue;
         if (chordal_reference_state(w->hosts[host].host, reader->reference) != CHORDAL_REFERENCE_LIVE) continue;
         if (!span_of(w, reader, &one)) continue;
         never_back(w, reader, &one);
@@ -289,7 +292,7 @@ void sim_check_run(sim_world *w, uint64_t index, int host) {
 static void check_state(sim_world *w, const sim_call *call) {
     sim_reader *reader = &w->readers[call->reader];
     span now;
-    if (!reader->open || reader->serial != call->reference || !call->commit || reader->spec < 0) return;
+    if (!reader->open || reader->serial != call->reference || !call->commit || sim_reads_here(reader)) return;
     if (chordal_reference_state(w->hosts[reader->host].host, reader->reference) != CHORDAL_REFERENCE_LIVE) return;
     if (reader->mode == SIM_WATCH && reader->told[SIM_A]) {
         const sim_life *life = &w->hosts[reader->target].lives[reader->at_life[SIM_A]];
@@ -308,6 +311,12 @@ static bool may_be_unknown(const sim_world *w, const sim_call *call) {
     return w->any_loss && w->last_loss + NEWS >= call->started;
 }
 
+/* Where its object is was not told in time. */
+static bool may_be_late(sim_world *w, const sim_call *call) {
+    const sim_reader *reader = &w->readers[call->reader];
+    return call->timed || reader->serial != call->reference || sim_worker_at(w, reader->target);
+}
+
 /* Else an object failed in words of its own. */
 static bool said_by_method(const chordal_event_RESULT *event) {
     const char *name = chordal_span_text(&event->record, event->name);
@@ -322,8 +331,9 @@ void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *
         sim_fail(w, "result: call %d has the result of another", index);
     bool answered = event->code == 0 || (event->code == CHORDAL_E_METHOD && said_by_method(event));
     if (answered && !call->runs) sim_fail(w, "result: call %d never ran", index);
-    if (event->code == CHORDAL_E_DEADLINE && !call->timed) sim_fail(w, "result: call %d has no deadline", index);
-    if (event->code == CHORDAL_E_CANCELLED && !call->cancelled && !w->any_loss && !remade(w, sim_host_life(w, 0), 0))
+    if (event->code == CHORDAL_E_DEADLINE && !may_be_late(w, call))
+        sim_fail(w, "result: call %d has no deadline", index);
+    if (event->code == CHORDAL_E_CANCELLED && !call->cancelled && !w->any_loss && !remade(w, 0, sim_host_life(w, 0), 0))
         sim_fail(w, "result: call %d was not cancelled", index);
     if (event->code == CHORDAL_E_OUTCOME_UNKNOWN && !may_be_unknown(w, call))
         sim_fail(w, "result: the outcome of call %d is unknown, and nothing was lost", index);

@@ -29,7 +29,7 @@ chordal_id sim_accepted_link(const sim_world *w, int spec) {
 void sim_spec_link(sim_world *w, int index) {
     sim_spec *spec = &w->specs[index];
     sim_host *host = &w->hosts[spec->from];
-    if (!host->host || spec->link) return;
+    if (!host->host || spec->link || spec->idle) return;
     spec->shown = 0;
     if (chordal_link_open(host->host, spec->flags_from | CHORDAL_LINK_CONNECT, &spec->link, NULL) < 0)
         sim_later(w, 100, SIM_DO_RELINK, (uint64_t)index, 0); /* no memory */
@@ -39,7 +39,7 @@ void sim_spec_link(sim_world *w, int index) {
 
 /* ---- opening ---- */
 
-static sim_conn *new_conn(sim_world *w, int index) {
+static sim_conn *new_conn(sim_world *w, int index, bool may_be_mute) {
     sim_spec *spec = &w->specs[index];
     sim_conn *conn = calloc(1, sizeof *conn);
     if (w->conns_len == w->conns_capacity) {
@@ -56,7 +56,7 @@ static sim_conn *new_conn(sim_world *w, int index) {
     conn->rate = rates[sim_draw(&conn->random, 5)]; /* bytes in a ms */
     conn->buffer = (size_t)256 << sim_draw(&conn->random, 10);
     conn->borrows = sim_draw(&conn->random, 4) == 0;
-    conn->mute = !w->quiet && sim_draw(&conn->random, 20) == 0;
+    conn->mute = !w->quiet && sim_draw(&conn->random, 20) == 0 && may_be_mute;
     conn->opening = true;
     for (int end = 0; end < 2; end++) conn->ends[end].host = end ? spec->to : spec->from;
     return conn;
@@ -83,7 +83,12 @@ void sim_dial(sim_world *w, int index) {
     sim_spec *spec = &w->specs[index];
     forget_old(w, index);
     give_up_dial(w, spec);
-    sim_conn *conn = new_conn(w, index);
+    if (!sim_worker_dialled(w, index)) sim_connect(w, index, true);
+}
+
+void sim_connect(sim_world *w, int index, bool may_be_mute) {
+    sim_spec *spec = &w->specs[index];
+    sim_conn *conn = new_conn(w, index, may_be_mute);
     sim_show(w, index);
     spec->dial = conn->serial;
     conn->ends[0].link = spec->link;
@@ -112,6 +117,7 @@ void sim_accept(sim_world *w, sim_conn *conn) {
     }
     end->up = true;
     end->life = sim_host_life(w, end->host)->serial;
+    sim_worker_own(w, end->host, end->link, true);
     sim_later(w, conn->delay, SIM_DO_READY, conn->serial, 0);
     sim_host_turn(w, end->host);
 }
@@ -266,6 +272,8 @@ void sim_edge_link(sim_world *w, int host, const chordal_event_LINK *event) {
         drain(w, conn, which, closed);
     else if (closed)
         chordal_release(w->hosts[host].host, event->link);
+    if (closed) sim_worker_own(w, host, event->link, false);
+    if (spec >= 0) sim_worker_link(w, spec, event->state);
     if (closed && spec >= 0) {
         w->specs[spec].link = 0;
         if (!w->closing) sim_later(w, 500, SIM_DO_RELINK, (uint64_t)spec, 0);

@@ -71,6 +71,10 @@ static void restart(sim_world *w, const sim_step *step) {
     int host = (int)(step->a % (uint32_t)w->hosts_len);
     if (!w->hosts[host].host) return;
     sim_lost(w);
+    if (sim_worker_at(w, host)) {
+        sim_worker_kill(w, sim_worker_at(w, host));
+        return;
+    }
     sim_host_close(w, host);
     sim_later(w, step->b & 1 ? 0 : step->x % 20000, SIM_DO_RESUME, (uint64_t)host, 1);
 }
@@ -125,14 +129,25 @@ static void dial(sim_world *w, const sim_step *step) {
 }
 
 void sim_fault_do(sim_world *w, const sim_step *step) {
-    static void (*const faults[SIM_STEP_END])(sim_world *, const sim_step *) = {
-        [SIM_cut] = cut,           [SIM_half] = half,
-        [SIM_freeze] = freeze,     [SIM_throttle] = throttle,
-        [SIM_delay] = delay,       [SIM_part] = part,
-        [SIM_restart] = restart,   [SIM_pause] = pause,
-        [SIM_jump] = jump,         [SIM_starve] = starve,
-        [SIM_slow] = slow,         [SIM_bye] = bye,
-        [SIM_dial] = dial,         [SIM_hostile] = sim_hostile_do,
-        [SIM_revoke] = sim_revoke, [SIM_rule] = sim_rule_step};
+    static void (*const faults[SIM_STEP_END])(sim_world *, const sim_step *) = {[SIM_cut] = cut,
+                                                                                [SIM_half] = half,
+                                                                                [SIM_freeze] = freeze,
+                                                                                [SIM_throttle] = throttle,
+                                                                                [SIM_delay] = delay,
+                                                                                [SIM_part] = part,
+                                                                                [SIM_restart] = restart,
+                                                                                [SIM_pause] = pause,
+                                                                                [SIM_jump] = jump,
+                                                                                [SIM_starve] = starve,
+                                                                                [SIM_slow] = slow,
+                                                                                [SIM_bye] = bye,
+                                                                                [SIM_dial] = dial,
+                                                                                [SIM_hostile] = sim_hostile_do,
+                                                                                [SIM_revoke] = sim_revoke,
+                                                                                [SIM_rule] = sim_rule_step,
+                                                                                [SIM_place] = sim_place_step,
+                                                                                [SIM_work] = sim_work_step,
+                                                                                [SIM_die] = sim_die_step,
+                                                                                [SIM_stop] = sim_stop_step};
     if (faults[step->kind]) faults[step->kind](w, step);
 }

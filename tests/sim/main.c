@@ -3,7 +3,8 @@
  *     sim                       the kept plans, and seeds 1 to 2000
  *     sim --seed N [--trace]    one seed, told line by line
  *     sim --plan FILE [--trace] one plan of kept/
- *     --seeds COUNT --from N    other seeds    --jobs J  processes    --deep  larger plans; 20,000 seeds by default */
+ *     --seeds COUNT --from N    other seeds    --jobs J  processes    --deep  larger plans; 20,000 seeds by default
+ *     --places                  worlds with placed types and workers */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@ typedef struct options {
     uint64_t seed, from, count;
     const char *plan;
     int jobs;
-    bool one, deep, trace;
+    bool one, deep, trace, places;
 } options;
 
 /* What the processes share. */
@@ -36,10 +37,10 @@ static void keep_failure(board *shared, uint64_t seed) {
     if (at < TOLD) atomic_store(&shared->failures[at], seed);
 }
 
-static bool run_seed(uint64_t seed, bool deep, sim_outcome *out) {
+static bool run_seed(uint64_t seed, const options *o, sim_outcome *out) {
     sim_plan plan;
     sim_outcome again;
-    sim_plan_make(&plan, seed, deep);
+    sim_plan_make(&plan, seed, o->deep, o->places);
     sim_run(&plan, false, out);
     if (!out->failed && seed % TWICE == 0) {
         sim_run(&plan, false, &again);
@@ -57,7 +58,7 @@ static void work(const options *o, board *shared, int job) {
         if (seed >= o->from + o->count) break;
         shared->running[job] = seed;
         alarm(SECONDS);
-        if (!run_seed(seed, o->deep, &out)) keep_failure(shared, seed);
+        if (!run_seed(seed, o, &out)) keep_failure(shared, seed);
         atomic_fetch_add(&shared->done, 1);
         atomic_fetch_add(&shared->frames, out.frames);
         atomic_fetch_add(&shared->checks, out.checks);
@@ -112,8 +113,9 @@ static void tell_seeds(const options *o, board *shared) {
     for (uint64_t i = 0; i < failed && i < TOLD; i++) {
         sim_plan plan;
         uint64_t seed = atomic_load(&shared->failures[i]);
-        sim_plan_make(&plan, seed, o->deep);
-        snprintf(name, sizeof name, "seed %" PRIu64 "%s", seed, o->deep ? " (deep)" : "");
+        sim_plan_make(&plan, seed, o->deep, o->places);
+        snprintf(name, sizeof name, "seed %" PRIu64 "%s%s", seed, o->deep ? " (deep)" : "",
+                 o->places ? " (places)" : "");
         tell(&plan, name);
         sim_plan_free(&plan);
     }
@@ -163,7 +165,7 @@ static int run_one(const options *o) {
     sim_plan plan;
     sim_outcome out, again;
     if (!o->plan)
-        sim_plan_make(&plan, o->seed, o->deep);
+        sim_plan_make(&plan, o->seed, o->deep, o->places);
     else if (!read_plan(o->plan, &plan))
         return fprintf(stderr, "%s cannot be read\n", o->plan), 2;
     sim_run(&plan, o->trace, &out);
@@ -200,6 +202,8 @@ static bool read_options(int argc, char **argv, options *o) {
             o->deep = true;
         else if (strcmp(name, "--trace") == 0)
             o->trace = true;
+        else if (strcmp(name, "--places") == 0)
+            o->places = true;
         else
             return false;
         if (takes && !value) return false;
@@ -213,7 +217,8 @@ static bool read_options(int argc, char **argv, options *o) {
 int main(int argc, char **argv) {
     options o;
     if (!read_options(argc, argv, &o)) {
-        fprintf(stderr, "sim [--seed N | --plan FILE] [--seeds COUNT] [--from N] [--deep] [--trace] [--jobs J]\n");
+        fprintf(stderr,
+                "sim [--seed N | --plan FILE] [--seeds COUNT] [--from N] [--deep] [--places] [--trace] [--jobs J]\n");
         return 2;
     }
     if (o.one) return run_one(&o);

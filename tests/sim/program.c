@@ -160,8 +160,12 @@ void sim_compute(sim_world *w, uint64_t index) {
 
 /* ---- objects ---- */
 
+int sim_board_of(const uint8_t *params, size_t len) {
+    return len && params[len - 1] == 'h' ? 0 : len && params[len - 1] == 'r' ? 1 : 2;
+}
+
 int sim_object_of(const sim_world *w, int host, chordal_id type, const uint8_t *params, size_t len) {
-    int board = len && params[len - 1] == 'h' ? 0 : len && params[len - 1] == 'r' ? 1 : 2;
+    int board = sim_board_of(params, len);
     for (int i = 0; i < SIM_TYPES; i++)
         if (type == w->hosts[host].types[i]) return i * SIM_BOARDS + board;
     return -1;
@@ -173,13 +177,22 @@ static int object_of(sim_world *w, int host, const chordal_event_OBJECT *event) 
     return sim_object_of(w, host, event->type, params, len);
 }
 
-bool sim_starts(const sim_world *w, int host) {
-    return sim_stream(w->plan->seed, 7000, (uint64_t)host).state & 1;
+bool sim_starts(const sim_world *w, int host, int type) {
+    if (host >= (int)w->plan->hosts) return true; /* a worker looks at what is asked of it */
+    return type && sim_stream(w->plan->seed, 7000, (uint64_t)host).state & 1;
 }
 
 static uint64_t start_delay(const sim_world *w, chordal_id object) {
     sim_random random = sim_stream(w->plan->seed, 7001, object);
     return sim_draw(&random, 3) ? sim_draw(&random, 30) : sim_draw(&random, 5000);
+}
+
+/* A worker has some of its type's objects, and knows which. */
+static bool is_at_home(sim_world *w, int host, chordal_id object) {
+    const sim_worker *worker = sim_worker_at(w, host);
+    for (int i = 0; worker && i < SIM_OBJECTS; i++)
+        if (sim_host_life(w, host)->objects[i].id == object) return sim_place_of(w, worker->family, i) == worker;
+    return true;
 }
 
 void sim_start(sim_world *w, int host, chordal_id object) {
@@ -189,6 +202,7 @@ void sim_start(sim_world *w, int host, chordal_id object) {
         if (w->hosts[host].host) sim_later(w, 100, SIM_DO_START, (uint64_t)host, object);
         return;
     }
+    if (!is_at_home(w, host, object)) fails = true;
     (void)chordal_object_start(w->hosts[host].host, object, fails ? "asleep" : NULL, fails ? 6 : 0, "not yet", 7, NULL);
     sim_host_turn(w, host);
 }
@@ -202,7 +216,7 @@ static void object_event(sim_world *w, int host, const chordal_event_OBJECT *eve
         if (event->state == CHORDAL_OBJECT_MADE && sim_guarded(w, host, index / SIM_BOARDS) &&
             !(sim_host_life(w, host)->allowed >> index & 1))
             sim_fail(w, "guard: object %d of host %d was made for nobody who may hold it", index, host);
-        if (event->state == CHORDAL_OBJECT_MADE && index >= SIM_BOARDS && sim_starts(w, host))
+        if (event->state == CHORDAL_OBJECT_MADE && sim_starts(w, host, index / SIM_BOARDS))
             sim_later(w, w->quiet ? 0 : start_delay(w, event->object), SIM_DO_START, (uint64_t)host, event->object);
         if (event->state == CHORDAL_OBJECT_RETIRED && object->id == event->object) object->id = 0;
     }
@@ -270,6 +284,9 @@ void sim_program_event(sim_world *w, int host, const chordal_record *record) {
         break;
     case CHORDAL_EVENT_GUARD:
         sim_asked_may(w, host, AS(GUARD));
+        break;
+    case CHORDAL_EVENT_RESOLVE:
+        sim_asked_where(w, host, AS(RESOLVE));
         break;
     case CHORDAL_EVENT_COMPUTE:
         ask_compute(w, host, AS(COMPUTE));

@@ -8,7 +8,7 @@ static void heal_hosts(sim_world *w) {
         sim_host *host = &w->hosts[i];
         host->memory.fails_one_in = 0;
         host->paused_until = host->slow_until = host->apart_until = 0;
-        if (!host->host) sim_host_open(w, i);
+        if (!host->host && !sim_worker_at(w, i)) sim_host_open(w, i);
     }
 }
 
@@ -24,6 +24,7 @@ static void heal_all(sim_world *w) {
         sim_reader_retry(w, &w->readers[i]);
     }
     sim_asked_heal(w);
+    sim_questions_heal(w);
     for (uint64_t i = 0; i < SIM_RUNNING; i++) {
         const sim_running *running = &w->running[i];
         if (running->used) sim_later(w, 0, running->compute ? SIM_DO_COMPUTE : SIM_DO_ANSWER, i, running->id);
@@ -49,6 +50,7 @@ static bool same_value(sim_world *w, sim_reader *reader, chordal_id object, uint
 
 static const char *reader_lacks(sim_world *w, sim_reader *reader) {
     chordal_id object = sim_host_life(w, reader->target)->objects[reader->object].id;
+    if (sim_worker_rests(w, reader->host)) return NULL; /* nobody wants it */
     if (!reader->open) return "is not open";
     if (w->limited && reader->state == CHORDAL_REFERENCE_FAILED && reader->code == CHORDAL_E_SIZE) return NULL;
     if (reader->state != CHORDAL_REFERENCE_LIVE) return "is not live";
@@ -86,6 +88,7 @@ static uint64_t objects_known(sim_world *w, int host) {
 
 static bool host_rests(sim_world *w, int index, char *out, size_t room) {
     chordal_counters c;
+    if (sim_worker_rests(w, index)) return true;
     uint64_t objects = objects_known(w, index), sessions = 0;
     if (chordal_host_counters(w->hosts[index].host, &c, sizeof c) < 0) return false;
     if (c.live_sessions != sessions)
@@ -102,7 +105,7 @@ static bool host_rests(sim_world *w, int index, char *out, size_t room) {
 static bool made_by_holds_are_gone(sim_world *w, char *out, size_t room) {
     for (int host = 0; host < w->hosts_len; host++)
         for (int i = SIM_BOARDS; i < SIM_OBJECTS; i++)
-            if (sim_host_life(w, host)->objects[i].id) {
+            if (!sim_worker_rests(w, host) && sim_host_life(w, host)->objects[i].id) {
                 snprintf(out, room, "rest: object %d of host %d is not retired", i, host);
                 return false;
             }

@@ -41,7 +41,7 @@ static int get(sim_world *w, sim_reader *reader) {
     if (reader->mode == SIM_KEPT_MANUAL) flags |= CHORDAL_REFERENCE_MANUAL;
     reader->link = link;
     if (reader->spec >= 0 && !link) return CHORDAL_E_CLOSED;
-    snprintf(type, sizeof type, "%c%d", reader->object < SIM_BOARDS ? 't' : 'u', reader->target);
+    snprintf(type, sizeof type, "%c%d", reader->object < SIM_BOARDS ? 't' : 'u', sim_family(w, reader->target));
     snprintf(params, sizeof params, "{\"board\":\"%s\"}", boards[reader->object % SIM_BOARDS]);
     int code = chordal_reference_get(host, link, type, strlen(type), 0, flags, CHORDAL_FORMAT_JSON,
                                      (const uint8_t *)params, strlen(params), &reader->reference, NULL);
@@ -63,7 +63,7 @@ void sim_reader_open(sim_world *w, sim_reader *reader) {
     reader->state = CHORDAL_REFERENCE_PENDING;
     reader->watch = reader->reference = 0;
     reader->code = 0;
-    if (reader->spec < 0) sim_host_life(w, reader->host)->allowed |= 1u << reader->object;
+    if (sim_reads_here(reader)) sim_host_life(w, reader->host)->allowed |= 1u << reader->object;
     if (get(w, reader) < 0) {
         retry_later(w, reader, 300);
         return;

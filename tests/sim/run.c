@@ -10,7 +10,7 @@
 static void resume(sim_world *w, int index, bool opens) {
     sim_host *host = &w->hosts[index];
     if (host->starved_until <= w->now) host->memory.fails_one_in = 0;
-    if (opens && !host->host) sim_host_open(w, index);
+    if (opens && !host->host && !sim_worker_at(w, index)) sim_host_open(w, index);
     sim_conns_pass(w, index);
     sim_host_turn(w, index);
 }
@@ -28,7 +28,7 @@ static void happen_to_conn(sim_world *w, const sim_event *event) {
 }
 
 static void happen(sim_world *w, const sim_event *event) {
-    sim_host *host = &w->hosts[event->a % SIM_HOSTS];
+    sim_host *host = &w->hosts[event->a % SIM_ALL_HOSTS];
     switch (event->kind) {
     case SIM_DO_STEP:
         sim_step_do(w, &w->plan->steps[event->a]);
@@ -66,6 +66,12 @@ static void happen(sim_world *w, const sim_event *event) {
         break;
     case SIM_DO_JUDGE:
         if (w->asked[event->a].id == event->b) sim_judge(w, event->a);
+        break;
+    case SIM_DO_RESOLVE:
+        if (w->questions[event->a].id == event->b) sim_resolve(w, event->a);
+        break;
+    case SIM_DO_WORKER:
+        sim_worker_due(w, host->index, event->b);
         break;
     case SIM_DO_START:
         sim_start(w, host->index, event->b);

@@ -11,6 +11,8 @@
  * fault.c     what a step breaks
  * access.c    who is let in, and what is taken back
  * guard.c     what who was let in may hold and call
+ * place.c     hosts whose program says where objects are, and says it late, wrongly, twice or never
+ * worker.c    hosts that are processes of another one: started when they are wanted, slow, short-lived
  * hostile.c   peers that say anything
  * check.c     the oracle: what each provider had, and what each reader may see
  * quiet.c     all faults healed: what must be so in the end
@@ -45,7 +47,8 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
 
 /* ---- plan.c ---- */
 
-/* STEP(name, weight, fault): a fault class is left out of some plans. */
+/* STEP(name, weight, fault): a fault class is left out of some plans. Those without a weight are of worlds with places.
+ */
 #define SIM_STEPS(STEP)                                                                                                \
     STEP(commit, 40, 0)                                                                                                \
     STEP(call, 24, 0)                                                                                                  \
@@ -69,7 +72,11 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
     STEP(dial, 2, 1)                                                                                                   \
     STEP(hostile, 5, 12)                                                                                               \
     STEP(revoke, 3, 13)                                                                                                \
-    STEP(rule, 4, 14)
+    STEP(rule, 4, 14)                                                                                                  \
+    STEP(place, 0, 0)                                                                                                  \
+    STEP(work, 0, 0)                                                                                                   \
+    STEP(die, 0, 0)                                                                                                    \
+    STEP(stop, 0, 0)
 #define SIM_STEP_ENUM(name, weight, fault) SIM_##name,
 enum { SIM_STEPS(SIM_STEP_ENUM) SIM_STEP_END };
 #undef SIM_STEP_ENUM
@@ -84,7 +91,7 @@ typedef struct sim_plan {
     size_t len;
     sim_step *steps;
 } sim_plan;
-void sim_plan_make(sim_plan *plan, uint64_t seed, bool deep);
+void sim_plan_make(sim_plan *plan, uint64_t seed, bool deep, bool places);
 void sim_plan_free(sim_plan *plan);
 void sim_plan_copy(sim_plan *to, const sim_plan *from);
 void sim_plan_write(const sim_plan *plan, FILE *out);
@@ -111,7 +118,9 @@ enum {
     SIM_DO_START,
     SIM_DO_ADMIT,
     SIM_DO_LEAVE,
-    SIM_DO_JUDGE
+    SIM_DO_JUDGE,
+    SIM_DO_RESOLVE,
+    SIM_DO_WORKER
 };
 typedef struct sim_event {
     uint64_t at, serial;
@@ -154,7 +163,9 @@ typedef struct sim_life {
 
 /* ---- hosts ---- */
 
-#define SIM_HOSTS 8
+#define SIM_HOSTS 8   /* of a plan */
+#define SIM_WORKERS 3 /* that come to them */
+#define SIM_ALL_HOSTS (SIM_HOSTS + SIM_WORKERS)
 typedef struct sim_memory {
     int64_t live_blocks, live_bytes;
     uint32_t fails_one_in; /* 0: none */
@@ -221,8 +232,9 @@ typedef struct sim_spec {
     uint32_t epoch;       /* of the authority that the acceptor gives */
     uint32_t delay, rate; /* of new connections; set by faults */
     uint64_t delay_until, rate_until;
+    bool idle; /* a worker's that nobody wants yet */
 } sim_spec;
-#define SIM_SPECS 16
+#define SIM_SPECS 20
 
 /* ---- programs ---- */
 
@@ -235,6 +247,7 @@ typedef struct sim_reader {
     chordal_id link; /* that carries the reference */
     int32_t code;    /* why it failed */
     int target, object;
+    bool placed;         /* of the host itself, which is told where the object is */
     uint32_t mode, take; /* ms until a manual reader takes; 0: never before the quiet */
     uint32_t life;       /* of its host */
     chordal_id reference, watch;
@@ -302,6 +315,28 @@ typedef struct sim_asked {
 #define SIM_RULES 64
 #define SIM_ASKED 512
 
+/* A process of another host. Its boards are those whose turn is its own. */
+typedef struct sim_worker {
+    int host, parent, spec, family, turn; /* family: the first of the same parent, by which their types are named */
+    uint64_t start_timeout, ready_at, mood_until;
+    uint32_t mood, run, failures, restarts; /* run: which process, or the time after it */
+    bool running, wanted;                   /* the process; the link waits for one */
+    chordal_id link;                        /* the process's own end */
+} sim_worker;
+/* A question where an object is, and how its program answers. */
+typedef struct sim_question {
+    bool used;
+    int host, object;
+    uint32_t how, tries;
+    chordal_id id;
+    sim_worker *worker; /* where it is */
+} sim_question;
+typedef struct sim_mood {
+    uint32_t how;
+    uint64_t until;
+} sim_mood;
+#define SIM_QUESTIONS 512
+
 typedef struct sim_hostile sim_hostile;
 #define SIM_HOSTILES 3
 
@@ -317,8 +352,8 @@ typedef struct sim_world {
     uint64_t last_loss; /* when something was lost that may leave outcomes unknown */
     bool any_loss;
     sim_schedule schedule;
-    sim_host hosts[SIM_HOSTS];
-    int hosts_len;
+    sim_host hosts[SIM_ALL_HOSTS];
+    int hosts_len; /* with the workers, which are the last */
     uint32_t lives;
     sim_spec specs[SIM_SPECS];
     int specs_len;
@@ -333,6 +368,12 @@ typedef struct sim_world {
     sim_rule rules[SIM_RULES];
     uint32_t rules_len;
     sim_asked asked[SIM_ASKED];
+    sim_worker workers[SIM_WORKERS];
+    int workers_len;
+    int second, second_spec; /* another host that places the first parent's types, and its link to it; -1: none */
+    sim_mood moods[SIM_ALL_HOSTS];
+    sim_question questions[SIM_QUESTIONS];
+    uint32_t questions_next;
     uint64_t edits; /* numbers all commits of all hosts */
     sim_hostile *hostiles[SIM_HOSTILES];
     chordal__memory *memory; /* of the copies */
@@ -356,6 +397,7 @@ void sim_host_close(sim_world *w, int host); /* without a word; nothing may be l
 bool sim_host_runs(const sim_world *w, int host);
 uint64_t sim_host_now(const sim_world *w, int host);
 sim_life *sim_host_life(sim_world *w, int host);
+void sim_life_new(sim_world *w, int host);
 bool sim_host_is(const sim_world *w, int host, uint32_t life); /* still the same */
 void sim_host_turn(sim_world *w, int host);                    /* its program polls, now or when it gets to it */
 void sim_host_wake(sim_world *w, int host, uint64_t at);
@@ -374,6 +416,7 @@ void sim_conns_sweep(sim_world *w);                       /* forget those withou
 
 void sim_spec_link(sim_world *w, int spec); /* the connector opens its link */
 void sim_dial(sim_world *w, int spec);
+void sim_connect(sim_world *w, int spec, bool may_be_mute);
 void sim_accept(sim_world *w, sim_conn *conn);
 void sim_ready(sim_world *w, sim_conn *conn);
 void sim_refuse(sim_world *w, sim_conn *conn);
@@ -390,10 +433,11 @@ void sim_program_event(sim_world *w, int host, const chordal_record *record);
 void sim_answer(sim_world *w, uint64_t running);
 void sim_compute(sim_world *w, uint64_t running);
 void sim_start(sim_world *w, int host, chordal_id object); /* an object that waits for its program goes live or fails */
-bool sim_starts(const sim_world *w, int host);             /* whether objects of u wait so */
+bool sim_starts(const sim_world *w, int host, int type);   /* whether objects of the type wait so */
 const uint8_t *sim_part(sim_world *w, int host, const chordal_record *record, const chordal_part *part,
                         size_t *out_len);
 int sim_object_of(const sim_world *w, int host, chordal_id type, const uint8_t *params, size_t len); /* -1: none */
+int sim_board_of(const uint8_t *params, size_t len);
 
 /* ---- reader.c ---- */
 void sim_reader_open(sim_world *w, sim_reader *reader);
@@ -443,6 +487,37 @@ void sim_asked_may(sim_world *w, int host, const chordal_event_GUARD *event);
 void sim_judge(sim_world *w, uint64_t asked);
 void sim_asked_forget(sim_world *w, int host); /* it is gone */
 void sim_asked_heal(sim_world *w);
+
+/* ---- place.c ---- */
+int sim_family(const sim_world *w, int host);                              /* the number in the names of its types */
+sim_worker *sim_place_of(sim_world *w, int family, int object);            /* NULL: the family is not placed */
+int sim_object_at(sim_world *w, int host, int object);                     /* it, or the next one that is there */
+void sim_places_draw(sim_world *w);                                        /* a world's second host that places */
+void sim_places_open(sim_world *w, int host);                              /* which has just been opened */
+bool sim_own_target(sim_world *w, sim_reader *reader, sim_random *random); /* a placed one; false: none */
+bool sim_reads_here(const sim_reader *reader);                             /* an object of its own host */
+chordal_id sim_link_to(sim_world *w, int host, const sim_worker *worker);  /* 0: none now */
+uint64_t sim_resolve_timeout(const sim_world *w, int host);
+void sim_asked_where(sim_world *w, int host, const chordal_event_RESOLVE *event);
+void sim_resolve(sim_world *w, uint64_t question);
+void sim_place_step(sim_world *w, const sim_step *step);
+void sim_questions_forget(sim_world *w, int host); /* it is gone */
+void sim_questions_heal(sim_world *w);
+
+/* ---- worker.c ---- */
+void sim_workers_open(sim_world *w);
+sim_worker *sim_worker_at(sim_world *w, int host);            /* NULL: no worker */
+bool sim_worker_rests(const sim_world *w, int host);          /* a worker without a process */
+bool sim_worker_dialled(sim_world *w, int spec);              /* its link wants a process; false: no worker's */
+void sim_worker_link(sim_world *w, int spec, uint32_t state); /* what its parent hears of its link */
+void sim_worker_own(sim_world *w, int host, chordal_id link, bool there); /* and the worker of its own end */
+void sim_worker_want(sim_world *w, sim_worker *worker);                   /* it has a link, from now on */
+void sim_worker_due(sim_world *w, int host, uint64_t what);
+void sim_worker_orphan(sim_world *w, int parent);
+void sim_worker_kill(sim_world *w, sim_worker *worker);
+void sim_work_step(sim_world *w, const sim_step *step);
+void sim_die_step(sim_world *w, const sim_step *step);
+void sim_stop_step(sim_world *w, const sim_step *step);
 
 /* ---- check.c ---- */
 void sim_check_began(sim_life *life);

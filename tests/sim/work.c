@@ -289,11 +289,12 @@ static int one_of(uint32_t set, sim_random *random) {
 static void choose_target(sim_world *w, sim_reader *reader, sim_random *random) {
     uint32_t own = 0, accepted = 0, targets = 0;
     for (int i = 0; i < w->specs_len; i++) {
-        if (w->specs[i].from == reader->host) own |= 1u << i;
+        if (w->specs[i].from == reader->host && !sim_worker_at(w, w->specs[i].to)) own |= 1u << i;
         if (w->specs[i].to == reader->host) accepted |= 1u << i;
     }
     reader->spec = -1;
     reader->target = reader->host;
+    if (sim_own_target(w, reader, random)) return;
     if (sim_draw(random, 10) == 0 || !(own || accepted)) return;
     reader->reverse = !own || (accepted && sim_draw(random, 5) == 0);
     reader->spec = one_of(reader->reverse ? accepted : own, random);
@@ -311,7 +312,7 @@ static void step_hold(sim_world *w, const sim_step *step) {
         if (reader->used) continue;
         *reader = (sim_reader){.used = true, .host = (int)(step->a % (uint32_t)w->hosts_len)};
         choose_target(w, reader, &random);
-        reader->object = (int)(step->b % SIM_OBJECTS);
+        reader->object = sim_object_at(w, reader->target, (int)(step->b % SIM_OBJECTS));
         reader->mode = sim_draw(&random, SIM_MODES);
         reader->take = takes[sim_draw(&random, 5)];
         if (sim_host_runs(w, reader->host))

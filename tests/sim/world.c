@@ -54,8 +54,8 @@ static int draw_bytes(void *context, uint8_t *out, size_t len) {
 static void provide(sim_world *w, sim_host *host, uint32_t life, int type) {
     char text[1024];
     chordal_error error = {0};
-    const char *starts = type && sim_starts(w, host->index) ? "true" : "false";
-    snprintf(text, sizeof text, TYPE, type ? 'u' : 't', host->index, type ? "false" : "true", starts,
+    const char *starts = sim_starts(w, host->index, type) ? "true" : "false";
+    snprintf(text, sizeof text, TYPE, type ? 'u' : 't', sim_family(w, host->index), type ? "false" : "true", starts,
              sim_guarded(w, host->index, type) ? "true" : "false", life, type ? "" : DERIVE);
     if (chordal_type_provide(host->host, (const uint8_t *)text, strlen(text), &host->types[type], &error) < 0) abort();
 }
@@ -76,12 +76,14 @@ static chordal_host_options options_of(sim_world *w, sim_host *host, const chord
                                   .dictionary_limit = 2 + sim_draw(&random, 60),
                                   .compute_timeout = UINT64_C(1) << 40,
                                   .guard_timeout = sim_guard_timeout(w, host->index),
+                                  .resolve_timeout = sim_resolve_timeout(w, host->index),
                                   .dial_timeout = 3000,
                                   .name_high = name,
                                   .name_low = name};
 }
 
-static void new_life(sim_world *w, sim_host *host) {
+void sim_life_new(sim_world *w, int index) {
+    sim_host *host = &w->hosts[index];
     host->lives = realloc(host->lives, (host->lives_len + 1) * sizeof *host->lives);
     sim_life *life = &host->lives[host->lives_len++];
     *life = (sim_life){.serial = ++w->lives};
@@ -92,7 +94,7 @@ void sim_host_open(sim_world *w, int index) {
     sim_host *host = &w->hosts[index];
     chordal_error error = {0};
     const chordal_memory_functions memory = {sizeof memory, 0, &host->memory, allocate, resize, release};
-    new_life(w, host);
+    sim_life_new(w, index);
     host->memory.fails_one_in = 0;
     host->memory.random = sim_stream(w->plan->seed, 3000 + (uint64_t)index, host->lives_len);
     host->entropy = sim_stream(w->plan->seed, 4000 + (uint64_t)index, host->lives_len);
@@ -102,6 +104,7 @@ void sim_host_open(sim_world *w, int index) {
     const chordal_host_options options = options_of(w, host, &memory);
     if (chordal_host_open(&options, &host->host, &error) < 0) abort();
     for (int type = 0; type < SIM_TYPES; type++) provide(w, host, sim_host_life(w, index)->serial, type);
+    sim_places_open(w, index);
     for (int i = 0; i < w->specs_len; i++)
         if (w->specs[i].from == index) sim_spec_link(w, i);
     for (int i = 0; i < SIM_READERS; i++)
@@ -126,6 +129,8 @@ void sim_host_close(sim_world *w, int index) {
     sim_hostile_leave(w, index);
     leave_connections(w, index);
     sim_asked_forget(w, index);
+    sim_questions_forget(w, index);
+    sim_worker_orphan(w, index);
     for (int i = 0; i < SIM_READERS; i++)
         if (w->readers[i].host == index) sim_reader_forget(w, &w->readers[i]);
     chordal_host_forget(host->host);
@@ -180,7 +185,10 @@ void sim_world_open(sim_world *w, const sim_plan *plan) {
     w->memory = chordal__memory_new(NULL, UINT64_MAX);
     for (int i = 0; i < w->hosts_len; i++) w->hosts[i].index = i;
     connect_hosts(w, &random);
-    for (int i = 0; i < w->hosts_len; i++) sim_host_open(w, i);
+    sim_workers_open(w);
+    sim_places_draw(w);
+    for (int i = 0; i < w->hosts_len; i++)
+        if (!sim_worker_at(w, i)) sim_host_open(w, i);
     for (size_t i = 0; i < plan->len; i++) sim_later(w, plan->steps[i].at, SIM_DO_STEP, i, 0);
 }
 
