@@ -476,6 +476,53 @@ export function makeFlat(core) {
       checkText(message, 4);
       throw new core.errorClass(-11, 0, '');
     },
+    store_backup(host, path) {
+      const host_at = core.pointer(host, "host", 1);
+      checkText(path, 2);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_check(host, after, limit) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(after, 2);
+      checkU32(limit, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_documents(host, after, limit) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(after, 2);
+      checkU32(limit, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_outbox(host, after, limit) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(after, 2);
+      checkU32(limit, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_put(host, format, document) {
+      const host_at = core.pointer(host, "host", 1);
+      checkU32(format, 2);
+      checkBytes(document, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_read(host, type, format, params, member, at) {
+      const host_at = core.pointer(host, "host", 1);
+      checkText(type, 2);
+      checkU32(format, 3);
+      checkBytes(params, 4);
+      checkText(member, 5);
+      checkWhole(at, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_seal(host) {
+      const host_at = core.pointer(host, "host", 1);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_trim(host, upto) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(upto, 2);
+      throw new core.errorClass(-11, 0, '');
+    },
     type_place(host, type) {
       const host_at = core.pointer(host, "host", 1);
       checkText(type, 2);

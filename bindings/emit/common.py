@@ -64,7 +64,7 @@ def shared_constants(model):
 
 def inputs(function):
     """Arguments that a caller in a scripting language gives."""
-    given = {"handle", "id", "time", "u32", "i32", "text", "bytes", "options", "buffer"}
+    given = {"handle", "id", "time", "u64", "u32", "i32", "text", "bytes", "options", "buffer"}
     outs = {"out", "out_handle", "out_view", "out_bytes", "out_struct", "error"}
     for argument in function["arguments"]:
         if argument["role"] not in given | outs:

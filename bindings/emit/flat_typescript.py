@@ -17,6 +17,7 @@ from .common import (
 INPUTS = {
     "id": "number",
     "time": "number",
+    "u64": "number",
     "u32": "number",
     "i32": "number",
     "text": "string",

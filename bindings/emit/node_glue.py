@@ -12,7 +12,7 @@ from .common import (
     structs_by_name,
 )
 
-SCALARS = {"id": "u64", "time": "u64", "u32": "u32", "i32": "i32"}
+SCALARS = {"id": "u64", "time": "u64", "u64": "u64", "u32": "u32", "i32": "i32"}
 C_TYPES = {
     "id": "chordal_id",
     "time": "chordal_time",

@@ -22,6 +22,7 @@ WIDE = {"chordal_id", "chordal_time"}
 CHECKS = {
     "id": "checkWhole",
     "time": "checkWhole",
+    "u64": "checkWhole",
     "u32": "checkU32",
     "i32": "checkI32",
     "text": "checkText",
@@ -33,6 +34,8 @@ ABSENT = {  # not for tabs
     *("chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"),
     *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
     *("chordal_host_revoke", "chordal_object_revoke"),
+    *("chordal_store_read", "chordal_store_documents", "chordal_store_outbox", "chordal_store_trim"),
+    *("chordal_store_backup", "chordal_store_check", "chordal_store_put", "chordal_store_seal"),
 }
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
@@ -97,7 +100,7 @@ class Wrapper:
         for position, argument in enumerate(inputs(function)):
             argument["position"] = position + 1
         for argument in function["arguments"]:
-            role = argument["role"] if argument["role"] not in ("id", "time", "u32", "i32") else "scalar"
+            role = argument["role"] if argument["role"] not in ("id", "time", "u64", "u32", "i32") else "scalar"
             getattr(self, role)(argument, javascript_name(argument))
 
     def check(self, argument, name):

@@ -18,7 +18,8 @@ static int open_store(chordal_host *host, const chordal_host_options *given, cho
                                       .vfs = given->store_vfs,
                                       .durability = given->store_durability,
                                       .read_only = (given->store_flags & CHORDAL_STORE_READ_ONLY) != 0,
-                                      .outbox = (given->store_flags & CHORDAL_STORE_OUTBOX) != 0};
+                                      .outbox = (given->store_flags & CHORDAL_STORE_OUTBOX) != 0,
+                                      .snapshot = (given->store_flags & CHORDAL_STORE_SNAPSHOT) != 0};
     int code = chordal__store_open(host->memory, &runtime->counters, &options, runtime->run, &runtime->store, error);
     if (code == 0) runtime->commit_number = runtime->store->last;
     return code;
@@ -68,6 +69,7 @@ static void empty(chordal_host *host) {
         chordal__part_free(host, CHORDAL__ENTRY(host->parts.next, chordal__host_part, node));
     bool own = CHORDAL__STORE && !chordal__fork_guard_forked(&host->guard);
     if (own) chordal__persist_step(&host->runtime);
+    if (own) chordal__copies_drop(&host->runtime);
     chordal__links_dispose(&host->links);
     chordal__runtime_dispose(&host->runtime);
     if (own) chordal__store_close(host->runtime.store); /* after a fork it is the other process's */

@@ -53,8 +53,10 @@ static void fill(const chordal_host_options *o, chordal__settings *out) {
 }
 
 static bool store_fits(const chordal_host_options *given) {
-    return given->store_durability <= CHORDAL_DURABILITY_OFF &&
-           given->store_flags <= (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX);
+    uint32_t flags = given->store_flags;
+    bool fits = flags <= (CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_OUTBOX | CHORDAL_STORE_SNAPSHOT);
+    bool reads = (flags & CHORDAL_STORE_READ_ONLY) != 0;
+    return given->store_durability <= CHORDAL_DURABILITY_OFF && fits && (reads || !(flags & CHORDAL_STORE_SNAPSHOT));
 }
 
 int chordal__options_read(const chordal_host_options *given, chordal_host_options *out, chordal__settings *settings,

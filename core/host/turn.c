@@ -56,6 +56,7 @@ static int next_record(chordal_host *host) {
 static void write_store(chordal__runtime *runtime) {
     chordal__persist_compact(runtime);
     chordal__persist_step(runtime);
+    if (chordal__copies_wait(runtime)) chordal__copies_go_on(runtime);
 }
 
 static void begin_turn(chordal_host *host) {
@@ -101,7 +102,8 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
-           (CHORDAL__STORE && !chordal__list_empty(&runtime->compacting)) || (first && first->at <= runtime->now);
+           (CHORDAL__STORE && (!chordal__list_empty(&runtime->compacting) || chordal__copies_wait(runtime))) ||
+           (first && first->at <= runtime->now);
 }
 
 int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, size_t buffer_len, size_t *out_len,
@@ -121,7 +123,8 @@ chordal_time chordal_host_deadline(chordal_host *host) {
     const chordal__deadline *first = chordal__heap_first(&runtime->deadlines);
     bool events =
         !chordal__list_empty(&runtime->urgent) || host->record_waits || chordal__links_owe_turn(runtime->links) ||
-        !chordal__list_empty(&runtime->fresh) || (CHORDAL__STORE && chordal__persist_waits(runtime)) ||
+        !chordal__list_empty(&runtime->fresh) ||
+        (CHORDAL__STORE && (chordal__persist_waits(runtime) || chordal__copies_wait(runtime))) ||
         (!runtime->settling && (!chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->later)));
     chordal_time at = events ? 0 : first ? first->at : CHORDAL_NEVER;
     chordal__leave(host, 0);

@@ -17,6 +17,7 @@
 #include "chordal/link.h"
 #include "chordal/placement.h"
 #include "chordal/authority.h"
+#include "chordal/store.h"
 #include "chordal/version.h"
 
 #endif

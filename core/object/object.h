@@ -363,6 +363,16 @@ bool chordal__persist_waits(const chordal__runtime *runtime); /* there is someth
 int chordal__persist_retire(chordal__object *object, chordal_error *error);
 /* ---- persist_outbox.c ---- */
 int chordal__outbox_write(const chordal__commit *commit, chordal_error *error);
+int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *error); /* a page of it */
+/* ---- persist_copy.c: copies of the store ---- */
+#define CHORDAL__COPIES_MAX 4 /* at once */
+int chordal__copy_start(chordal__runtime *runtime, const char *path, size_t len, chordal_id *out_ticket,
+                        chordal_error *error);
+void chordal__copies_go_on(chordal__runtime *runtime); /* a piece of each */
+static inline bool chordal__copies_wait(const chordal__runtime *runtime) {
+    return runtime->store && !chordal__list_empty(&runtime->store->copies);
+}
+void chordal__copies_drop(chordal__runtime *runtime);
 
 /* ---- settle.c: computing derives ---- */
 typedef struct chordal__compute {

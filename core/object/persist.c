@@ -364,13 +364,15 @@ static int retire_documents(chordal__object *object, chordal_error *error) {
     chordal__runtime *runtime = object->runtime;
     const chordal__members *members = object->type->members;
     bool all = object->type->history == CHORDAL__HISTORY_ALL;
+    /* Commits that were stored just now are not visible yet. */
+    uint64_t last = runtime->store->last > runtime->commit_number ? runtime->store->last : runtime->commit_number;
     int code = chordal__step_begin(runtime->store, error);
     if (code < 0) return code;
     for (uint32_t i = 0; i < members->count && code == 0; i++) {
         chordal__persisted *persisted = object->slots[i].persisted;
         if (!persisted) continue;
         chordal__list_remove(&persisted->compacting);
-        code = chordal__document_retire(runtime->store, &persisted->document, runtime->commit_number, all, error);
+        code = chordal__document_retire(runtime->store, &persisted->document, last, all, error);
     }
     if (code == 0) return chordal__step_commit(runtime->store, error);
     chordal__step_abort(runtime->store);

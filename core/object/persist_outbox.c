@@ -39,3 +39,100 @@ int chordal__outbox_write(const chordal__commit *commit, chordal_error *error) {
     if (out->failed) return chordal__fail(error, out->failed, 0, "no memory for the outbox");
     return chordal__outbox_add(runtime->store, commit->number, out->data, out->len, error);
 }
+
+/* ---- read back, as JSON ---- */
+
+static int damaged(uint64_t number, chordal_error *error) {
+    return chordal__fail(error, CHORDAL_E_CORRUPT, number,
+                         "a row of the outbox is damaged (its commit is the position)");
+}
+
+/* What follows a MessagePack head of `size` bytes. */
+static uint64_t read_length(chordal__reader *reader, int size) {
+    uint64_t length = 0;
+    for (int i = 0; i < size; i++) length = length << 8 | chordal__read_byte(reader);
+    return length;
+}
+
+static uint64_t read_count(chordal__reader *reader) {
+    uint8_t head = chordal__read_byte(reader);
+    if ((head & 0xf0) == 0x90) return head & 15;
+    if (head == 0xdc || head == 0xdd) return read_length(reader, head == 0xdc ? 2 : 4);
+    if (!reader->failed) reader->failed = CHORDAL_E_SYNTAX;
+    return 0;
+}
+
+static int show_value(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    return chordal__json_from_pack(&page->out, reader, page->limits, error);
+}
+
+static int show_ops(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    chordal__ops ops;
+    uint8_t head = chordal__read_byte(reader);
+    size_t len = (size_t)read_length(reader, 1 << (head - 0xc4));
+    const uint8_t *data = chordal__read_bytes(reader, len);
+    if (reader->failed) return reader->failed;
+    chordal__page_key(page, "ops");
+    chordal__ops_init(&ops, page->out.memory);
+    int code = chordal__ops_read(&ops, CHORDAL__ENCODING_BINARY, data, len, NULL, 0, page->limits, error);
+    if (code == 0) chordal__ops_write(&page->out, CHORDAL__ENCODING_JSON, &ops, NULL);
+    chordal__ops_dispose(&ops);
+    return code;
+}
+
+static int show_change(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    bool ops = reader->at != reader->end && *reader->at >= 0xc4 && *reader->at <= 0xc6;
+    if (ops) return show_ops(page, reader, error);
+    if (read_count(reader) != 1) return CHORDAL_E_SYNTAX;
+    chordal__page_key(page, "value");
+    return show_value(page, reader, error);
+}
+
+static int show_write(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    static const char *const keys[] = {"type", "params", "member"};
+    int code = read_count(reader) == 4 ? 0 : CHORDAL_E_SYNTAX;
+    chordal__page_open(page);
+    for (size_t i = 0; i < 3 && code == 0; i++) {
+        chordal__page_key(page, keys[i]);
+        code = show_value(page, reader, error);
+    }
+    if (code == 0) code = show_change(page, reader, error);
+    chordal__page_close(page);
+    return code;
+}
+
+static int show_row(chordal__page *page, uint64_t number, const chordal__body *row, chordal_error *error) {
+    int code = 0;
+    chordal__reader reader = chordal__reader_of(row->data, row->len);
+    uint64_t count = read_count(&reader);
+    chordal__page_open(page);
+    chordal__page_number(page, "commit", number);
+    chordal__page_key(page, "writes");
+    chordal__buffer_byte(&page->out, '[');
+    uint32_t rows = page->count;
+    page->count = 0;
+    for (uint64_t i = 0; i < count && code == 0; i++) code = show_write(page, &reader, error);
+    page->count = rows;
+    chordal__buffer_byte(&page->out, ']');
+    chordal__page_close(page);
+    if (code == CHORDAL_E_NOMEM) return code;
+    return code < 0 || reader.failed || reader.at != reader.end ? damaged(number, error) : 0;
+}
+
+int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *error) {
+    int code = 0;
+    uint64_t number = after;
+    chordal__body *row = NULL;
+    while (code == 0) {
+        uint64_t before = number;
+        code = chordal__outbox_next(page->store, before, &number, &row, error);
+        if (code < 0 || !row) break;
+        if (chordal__page_full(page))
+            page->next = before;
+        else
+            code = show_row(page, number, row, error);
+        chordal__body_unref(row);
+        if (page->next) break;
+    }
+    return code;
+}

@@ -210,6 +210,8 @@ static int read_all(declaration *d) {
 
 static int enter(declaration *d) {
     chordal__type *type = d->type;
+    if (CHORDAL__STORE && d->runtime->store && d->runtime->store->filling)
+        return refuse(d, CHORDAL_E_STATE, "documents are being put into the store");
     if (chordal__type_find(d->runtime, type->name.data, type->name.len))
         return refuse(d, CHORDAL_E_EXISTS, "the type is provided already");
     type->id = chordal__id_new(&d->runtime->ids, CHORDAL__ID_TYPE, type, false);

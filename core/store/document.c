@@ -159,6 +159,134 @@ int chordal__document_load(chordal__store *store, const chordal__address *addres
     return code;
 }
 
+/* ---- at a point ---- */
+
+/* The newest base that commit `at` left; 0: none is kept. */
+static int base_at(chordal__store *store, const chordal__document *document, uint64_t at, int64_t *out,
+                   chordal_error *error) {
+    int code;
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_POINT_BASE, &code, error);
+    if (code < 0) return code;
+    sqlite3_bind_int64(statement, 1, row_of(document, 0));
+    sqlite3_bind_int64(statement, 2, row_of(document, POSITION_MASK));
+    sqlite3_bind_int64(statement, 3, (int64_t)at);
+    int result = sqlite3_step(statement);
+    *out = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    return chordal__statement_end(store, statement, result, error);
+}
+
+static void turn_around(revisions *list) {
+    for (size_t i = 0, k = list->len; i + 1 < k; i++) {
+        revision first = list->items[i];
+        list->items[i] = list->items[--k];
+        list->items[k] = first;
+    }
+}
+
+/* What a base and the deltas on it come to, up to commit `at`, newest first as above. */
+static int read_on(revisions *list, int64_t from, int64_t to, uint64_t at, chordal_error *error) {
+    int code, result = SQLITE_DONE;
+    sqlite3_stmt *statement = chordal__statement(list->store, CHORDAL__SQL_REVISIONS_ON, &code, error);
+    if (code < 0) return code;
+    sqlite3_bind_int64(statement, 1, from);
+    sqlite3_bind_int64(statement, 2, to);
+    while (code == 0 && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+        if ((uint64_t)sqlite3_column_int64(statement, 1) > at) break;
+        code = push_row(list, statement);
+    }
+    if (code < 0) chordal__fail(error, code, 0, "no memory for a document");
+    int ended = chordal__statement_end(list->store, statement, result, code < 0 ? NULL : error);
+    turn_around(list);
+    return code < 0 ? code : ended;
+}
+
+int chordal__document_at(chordal__store *store, int64_t id, uint64_t at, const chordal__limits *limits,
+                         chordal__node **out_value, uint64_t *out_number, chordal_error *error) {
+    int64_t base;
+    chordal__document document;
+    chordal__document_init(&document);
+    document.now.id = id;
+    int code = base_at(store, &document, at, &base, error);
+    if (code < 0) return code;
+    if (!base) return chordal__fail(error, CHORDAL_E_NOT_FOUND, 0, "what the document was then is not kept");
+    revisions list = {.store = store};
+    code = read_on(&list, base, row_of(&document, POSITION_MASK), at, error);
+    if (code == 0) code = replay(&list, &document, limits, out_value, error);
+    if (code == 0) *out_number = list.items[0].number;
+    drop_revisions(&list);
+    return code;
+}
+
+/* ---- looking for damage ---- */
+
+/* A life as far as it was read. */
+typedef struct reading {
+    const chordal__document *document;
+    const chordal__limits *limits;
+    chordal__node *value; /* NULL: nothing was read yet */
+    uint64_t number, last;
+    int64_t position;
+    bool base;
+} reading;
+
+/* A base behind the delta of the same commit says what that one led to; any other stands for itself. */
+static int take_base(chordal__store *store, reading *life, const revision *row, chordal_error *error) {
+    chordal__node *value;
+    int code = chordal__pack_read(store->memory, row->data->data, row->data->len, life->limits, &value, error);
+    if (code < 0) return code;
+    bool follows = !life->value || life->base || row->number != life->number || chordal__node_equal(value, life->value);
+    chordal__node_unref(store->memory, life->value);
+    life->value = value;
+    return follows ? 0 : CHORDAL_E_CORRUPT;
+}
+
+/* A compaction that was interrupted has left deltas before the first base: nothing is read from them. */
+static int take_row(chordal__store *store, reading *life, const revision *row, chordal_error *error) {
+    int code = 0;
+    bool in_line = !life->position || row->position == life->position + 1;
+    if (!in_line || row->number < life->number || row->number > life->last) return CHORDAL_E_CORRUPT;
+    if (row->base)
+        code = take_base(store, life, row, error);
+    else if (life->value)
+        code = apply_delta(store, row, life->limits, &life->value, error);
+    life->number = row->number;
+    life->position = row->position;
+    life->base = row->base;
+    return code;
+}
+
+static int take_next(revisions *list, reading *life, sqlite3_stmt *statement, chordal_error *error) {
+    int64_t position = sqlite3_column_int64(statement, 0) & POSITION_MASK;
+    int code = push_row(list, statement);
+    if (code == 0) code = take_row(list->store, life, &list->items[0], error);
+    while (list->len) chordal__body_unref(list->items[--list->len].data);
+    if (code == CHORDAL_E_NOMEM) return chordal__fail(error, code, 0, "no memory for a document");
+    return code < 0 ? corrupt(life->document, position, error) : 0;
+}
+
+int chordal__document_check(chordal__store *store, int64_t id, uint64_t created, uint64_t retired,
+                            const chordal__limits *limits, chordal_error *error) {
+    int code, result = SQLITE_DONE;
+    chordal__document document;
+    chordal__document_init(&document);
+    document.now.id = id;
+    reading life = {.document = &document, .limits = limits, .number = created, .last = retired};
+    revisions list = {.store = store};
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_REVISIONS_ON, &code, error);
+    if (code < 0) return code;
+    sqlite3_bind_int64(statement, 1, row_of(&document, 0));
+    sqlite3_bind_int64(statement, 2, row_of(&document, POSITION_MASK));
+    while (code == 0 && (result = sqlite3_step(statement)) == SQLITE_ROW)
+        code = take_next(&list, &life, statement, error);
+    int ended = chordal__statement_end(store, statement, result, code < 0 ? NULL : error);
+    if (code == 0) code = ended;
+    bool empty = !life.value && (life.position || retired == CHORDAL__NEWEST);
+    if (code == 0 && empty) code = corrupt(&document, life.position, error);
+    chordal__node_unref(store->memory, life.value);
+    drop_revisions(&list);
+    return code;
+}
+
 /* ---- writing ---- */
 
 /* What a step does to a document is undone when it fails. */

@@ -1,4 +1,5 @@
-/* files.c: what lies beside a store: the lock of its one owner process, an advisory lock on a file, and SQLite's log.
+/* files.c: what lies beside a store: the lock of its one owner process, an advisory lock on a file, SQLite's log, and a
+ * copy that is being made.
  *
  * SQLite's own locks are of the process (POSIX): any other copy of SQLite in it that closes the file drops them. A lock
  * by flock belongs to the descriptor, so it goes only with us; that of a process that was killed goes with it. */
@@ -6,12 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h> /* rename */
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int fail_open(int why, chordal_error *error) {
-    static const char words[] = "the lock beside the store cannot be opened: ";
+static int fail_for(int why, const char *words, chordal_error *error) {
     const char *text = strerror(why);
     int code = why == ENOENT || why == ENOTDIR                 ? CHORDAL_E_NOT_FOUND
                : why == EACCES || why == EROFS || why == EPERM ? CHORDAL_E_READ_ONLY
@@ -20,14 +21,14 @@ static int fail_open(int why, chordal_error *error) {
     return chordal__fail_about(error, code, words, text, strlen(text));
 }
 
-static void name_of(const char *path, const char *suffix, char out[CHORDAL__STORE_PATH_LIMIT + 8]) {
+static void name_of(const char *path, const char *suffix, char out[CHORDAL__STORE_PATH_LIMIT + 16]) {
     size_t len = strlen(path);
     memcpy(out, path, len);
     memcpy(out + len, suffix, strlen(suffix) + 1);
 }
 
 int64_t chordal__file_size(const char *path, const char *suffix) {
-    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    char name[CHORDAL__STORE_PATH_LIMIT + 16];
     struct stat found;
     name_of(path, suffix, name);
     return stat(name, &found) == 0 ? (int64_t)found.st_size : -1;
@@ -40,8 +41,12 @@ static bool still_there(int lock, const char *name) {
            held.st_dev == named.st_dev;
 }
 
+static int fail_open(int why, chordal_error *error) {
+    return fail_for(why, "the lock beside the store cannot be opened: ", error);
+}
+
 int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
-    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    char name[CHORDAL__STORE_PATH_LIMIT + 16];
     name_of(path, "-owner", name);
     for (;;) {
         int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -59,9 +64,36 @@ int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
 }
 
 void chordal__owner_unlock(const char *path, int lock) {
-    char name[CHORDAL__STORE_PATH_LIMIT + 8];
+    char name[CHORDAL__STORE_PATH_LIMIT + 16];
     if (lock < 0) return;
     name_of(path, "-owner", name);
     unlink(name);
     close(lock);
+}
+
+/* ---- a copy that takes its name ---- */
+
+void chordal__file_remove(const char *path, const char *suffix) {
+    char name[CHORDAL__STORE_PATH_LIMIT + 16];
+    name_of(path, suffix, name);
+    unlink(name);
+}
+
+/* The folder has the name in it, also after a power cut. */
+static int sync_folder(const char *path) {
+    char folder[CHORDAL__STORE_PATH_LIMIT + 16];
+    name_of(path, "", folder);
+    strrchr(folder, '/')[1] = 0;
+    int opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return errno;
+    int why = fsync(opened) == 0 || errno == EINVAL ? 0 : errno;
+    close(opened);
+    return why;
+}
+
+int chordal__file_take(const char *path, const char *suffix, chordal_error *error) {
+    char name[CHORDAL__STORE_PATH_LIMIT + 16];
+    name_of(path, suffix, name);
+    int why = rename(name, path) == 0 ? sync_folder(path) : errno;
+    return why ? fail_for(why, "the copy cannot take its name: ", error) : 0;
 }

@@ -65,3 +65,20 @@ int chordal__statement_end(chordal__store *store, sqlite3_stmt *statement, int r
 int chordal__statement_run(chordal__store *store, sqlite3_stmt *statement, chordal_error *error) {
     return chordal__statement_end(store, statement, sqlite3_step(statement), error);
 }
+
+int chordal__look_begin(chordal__store *store, bool *out_began, chordal_error *error) {
+    int code = 0;
+    *out_began = false;
+    if (!sqlite3_get_autocommit(store->sqlite)) return 0;
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_LOOK, &code, error);
+    if (code == 0) code = chordal__statement_run(store, statement, error);
+    *out_began = code == 0;
+    return code;
+}
+
+void chordal__look_end(chordal__store *store, bool began) {
+    int code;
+    if (!began) return;
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_ROLLBACK, &code, NULL);
+    if (code == 0) (void)chordal__statement_run(store, statement, NULL);
+}

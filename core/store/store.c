@@ -5,17 +5,17 @@
 
 /* ---- the connection ---- */
 
-/* A name that SQLite takes for nothing but a path. */
-static int set_path(chordal__store *store, const char *path, chordal_error *error) {
-    size_t len = path ? strlen(path) : 0;
-    if (len == 0 || len > CHORDAL__STORE_PATH_LIMIT - 2)
+int chordal__path_copy(chordal__memory *memory, const char *path, size_t len, char **out, size_t *out_size,
+                       chordal_error *error) {
+    if (len == 0 || len > CHORDAL__STORE_PATH_LIMIT - 2 || memchr(path, 0, len))
         return chordal__fail(error, CHORDAL_E_INVALID, 0, "a store needs a path of at most 3998 bytes");
     size_t before = path[0] == '/' ? 0 : 2;
-    store->path_size = before + len + 1;
-    store->path = chordal__allocate(store->memory, store->path_size);
-    if (!store->path) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a store");
-    memcpy(store->path, "./", before);
-    memcpy(store->path + before, path, len + 1);
+    *out_size = before + len + 1;
+    *out = chordal__allocate(memory, *out_size);
+    if (!*out) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a store");
+    memcpy(*out, "./", before);
+    memcpy(*out + before, path, len);
+    (*out)[before + len] = 0;
     return 0;
 }
 
@@ -113,10 +113,13 @@ static void free_store(chordal__store *store) {
 
 static int open_all(chordal__store *store, const chordal__store_options *options, chordal_error *error) {
     uint32_t version;
-    int code = set_path(store, options->path, error);
+    bool began; /* it ends with the connection */
+    const char *path = options->path ? options->path : "";
+    int code = chordal__path_copy(store->memory, path, strlen(path), &store->path, &store->path_size, error);
     if (code == 0 && !store->read_only) code = chordal__owner_lock(store->path, &store->lock, error);
     if (code == 0) code = connect_to(store, options, error);
     if (code == 0) code = set_up(store, options, error);
+    if (code == 0 && options->snapshot) code = chordal__look_begin(store, &began, error);
     if (code == 0) code = chordal__schema_check(store, &version, error);
     if (code == 0) code = use_log(store, error);
     if (code == 0) code = chordal__schema_migrate(store, version, error);
@@ -135,6 +138,7 @@ int chordal__store_open(chordal__memory *memory, chordal_counters *counters, con
     store->outbox = options->outbox;
     memcpy(store->run, run, sizeof store->run);
     chordal__list_init(&store->staged);
+    chordal__list_init(&store->copies);
     int code = open_all(store, options, error);
     if (code < 0) {
         free_store(store);

@@ -45,7 +45,33 @@ int chordal__sqlite_code(int result);
                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)")                                      \
     STATEMENT(REVISIONS_END, "DELETE FROM chordal_revisions WHERE id BETWEEN ?1 AND ?2")                               \
     STATEMENT(OUTBOX_ADD, "INSERT INTO chordal_outbox(number, data) VALUES(?1, ?2)")                                   \
-    STATEMENT(OUTBOX_LAST, "SELECT max(number) FROM chordal_outbox")
+    STATEMENT(OUTBOX_LAST, "SELECT max(number) FROM chordal_outbox")                                                   \
+    STATEMENT(OUTBOX_NEXT, "SELECT number, data FROM chordal_outbox WHERE number > ?1 ORDER BY number LIMIT 1")        \
+    STATEMENT(OUTBOX_TRIM, "DELETE FROM chordal_outbox WHERE number IN (SELECT number FROM chordal_outbox "            \
+                           "WHERE number <= ?1 ORDER BY number LIMIT ?2)")                                             \
+    STATEMENT(LOOK, "BEGIN")                                                                                           \
+    STATEMENT(POINT_FIND, "SELECT id FROM chordal_documents WHERE type = ?1 AND key = ?2 AND member = ?3 "             \
+                          "AND created <= ?4 AND ifnull(retired, 9223372036854775807) >= ?4 "                          \
+                          "ORDER BY incarnation DESC LIMIT 1")                                                         \
+    STATEMENT(POINT_KEYS, "SELECT key, params FROM chordal_documents "                                                 \
+                          "WHERE type = ?1 AND member = ?3 AND length(key) = ?2")                                      \
+    STATEMENT(POINT_BASE, "SELECT id FROM chordal_revisions INDEXED BY chordal_bases "                                 \
+                          "WHERE base = 1 AND id BETWEEN ?1 AND ?2 AND number <= ?3 ORDER BY id DESC LIMIT 1")         \
+    STATEMENT(REVISIONS_ON, "SELECT id, number, base, data FROM chordal_revisions "                                    \
+                            "WHERE id BETWEEN ?1 AND ?2 ORDER BY id")                                                  \
+    STATEMENT(DOCUMENTS_AFTER,                                                                                         \
+              "SELECT id, type, key, member, params, incarnation, version, created, retired, (SELECT number FROM "     \
+              "chordal_revisions WHERE id BETWEEN d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1) "  \
+              "FROM chordal_documents d WHERE id > ?1 ORDER BY id LIMIT ?2")                                           \
+    STATEMENT(DOCUMENTS_ANY, "SELECT id FROM chordal_documents LIMIT 1")                                               \
+    STATEMENT(CHECK_FILE, "PRAGMA integrity_check(100)")                                                               \
+    STATEMENT(CHECK_RUNS, "SELECT id, first, last FROM chordal_runs WHERE length(run) != 16 OR last < first - 1 OR "   \
+                          "first < (SELECT max(first) FROM chordal_runs r WHERE r.id < chordal_runs.id) LIMIT 1")      \
+    STATEMENT(CHECK_RUN_OF, "SELECT id FROM chordal_documents WHERE run NOT IN (SELECT id FROM chordal_runs) LIMIT 1") \
+    STATEMENT(CHECK_LIVES, "SELECT max(id) FROM chordal_documents WHERE retired IS NULL GROUP BY type, key, member "   \
+                           "HAVING count(*) > 1 LIMIT 1")                                                              \
+    STATEMENT(CHECK_OWNER, "SELECT id FROM chordal_revisions r WHERE NOT EXISTS "                                      \
+                           "(SELECT 1 FROM chordal_documents d WHERE d.id = r.id >> 36) LIMIT 1")
 
 #define CHORDAL__STATEMENT_ENUM(name, sql) CHORDAL__SQL_##name,
 enum { CHORDAL__STATEMENTS(CHORDAL__STATEMENT_ENUM) CHORDAL__SQL_COUNT };
@@ -69,13 +95,16 @@ typedef struct chordal__store {
     int64_t staged_run_id; /* what run_id is when the step is through */
     uint64_t last;         /* the newest commit number that is known to be in the file */
     bool in_step;
+    uint8_t filling;      /* CHORDAL__FILLING_… */
     chordal__list staged; /* documents that the step has changed */
+    chordal__list copies; /* that are being made of it, by the room above */
 } chordal__store;
 
 typedef struct chordal__store_options {
     const char *path, *vfs; /* vfs NULL: SQLite's default */
     uint32_t durability;    /* CHORDAL_DURABILITY_… */
     bool read_only, outbox;
+    bool snapshot; /* read_only: all is read as it is now */
 } chordal__store_options;
 
 /* Codes: OWNED, NEWER, NOT_STORE, CORRUPT, READ_ONLY, NOT_FOUND (read-only and no file), DISK_IO, DISK_FULL, INVALID
@@ -91,6 +120,12 @@ int chordal__statement_end(chordal__store *store, sqlite3_stmt *statement, int r
 /* Run one that answers no rows and has been bound. */
 int chordal__statement_run(chordal__store *store, sqlite3_stmt *statement, chordal_error *error);
 int chordal__store_fail(chordal__store *store, int result, chordal_error *error);
+/* Several statements that see the file at one moment; nothing in a step, which does already. */
+int chordal__look_begin(chordal__store *store, bool *out_began, chordal_error *error);
+void chordal__look_end(chordal__store *store, bool began);
+/* A path of `len` bytes as a name that SQLite takes for nothing but a path. INVALID, NOMEM. */
+int chordal__path_copy(chordal__memory *memory, const char *path, size_t len, CHORDAL_OWN char **out, size_t *out_size,
+                       chordal_error *error);
 
 /* ---- schema.c ---- */
 /* The schema's version, 0 for an empty file. NOT_STORE, NEWER, READ_ONLY (an older one, to be read). */
@@ -104,6 +139,9 @@ int64_t chordal__file_size(const char *path, const char *suffix);
 /* The descriptor in *out; OWNED, NOT_FOUND, DISK_IO, READ_ONLY. */
 int chordal__owner_lock(const char *path, int *out, chordal_error *error);
 void chordal__owner_unlock(const char *path, int lock); /* and remove the file */
+void chordal__file_remove(const char *path, const char *suffix);
+/* The file beside (`suffix`) takes the path's name, and that is on the disk. DISK_IO, DISK_FULL, READ_ONLY. */
+int chordal__file_take(const char *path, const char *suffix, chordal_error *error);
 
 /* ---- lineage.c: runs, each with its first commit ---- */
 /* The newest commit in the file, when it is opened. */
@@ -146,6 +184,12 @@ void chordal__document_init(chordal__document *document);
 /* Find the living document of an address; *out_value NULL: there is none. CORRUPT names the place. */
 int chordal__document_load(chordal__store *store, const chordal__address *address, const chordal__limits *limits,
                            chordal__document *document, chordal__node **out_value, chordal_error *error);
+/* A document, by the id of its life, as commit `at` left it. NOT_FOUND: that is not kept (any more). */
+int chordal__document_at(chordal__store *store, int64_t id, uint64_t at, const chordal__limits *limits,
+                         chordal__node **out_value, uint64_t *out_number, chordal_error *error);
+/* Read all revisions of a life and see that each follows from those before. 0, CORRUPT with the place, NOMEM. */
+int chordal__document_check(chordal__store *store, int64_t id, uint64_t created, uint64_t retired,
+                            const chordal__limits *limits, chordal_error *error);
 /* In a step: what commit `number` did, as a delta, a base or both (one may be NULL). A new document begins with a base.
  */
 int chordal__document_write(chordal__store *store, chordal__document *document, const chordal__address *address,
@@ -172,6 +216,66 @@ int chordal__step_commit(chordal__store *store, chordal_error *error); /* a fail
 void chordal__step_abort(chordal__store *store);
 
 /* ---- outbox.c ---- */
+#define CHORDAL__TRIM_ROWS 1024
 int chordal__outbox_add(chordal__store *store, uint64_t number, const void *data, size_t len, chordal_error *error);
+/* The first row behind a number; *out NULL: there is none. */
+int chordal__outbox_next(chordal__store *store, uint64_t after, uint64_t *out_number, CHORDAL_OWN chordal__body **out,
+                         chordal_error *error);
+/* Delete up to CHORDAL__TRIM_ROWS rows up to a number. */
+int chordal__outbox_trim(chordal__store *store, uint64_t upto, uint32_t *out_dropped, chordal_error *error);
+
+/* ---- point.c: a document at a point in time, by its address ---- */
+#define CHORDAL__NEWEST ((uint64_t)INT64_MAX)
+/* The life that lived at commit `at`; *out 0: there was none. */
+int chordal__point_find(chordal__store *store, const chordal__address *address, uint64_t at, int64_t *out,
+                        chordal_error *error);
+/* As document_at, by type, member and the params, a value. NOT_FOUND. */
+int chordal__point_read(chordal__store *store, const chordal__address *named, const chordal__node *params, uint64_t at,
+                        const chordal__limits *limits, chordal__node **out_value, uint64_t *out_number,
+                        chordal_error *error);
+
+/* ---- page.c: lists, a page at a time, as JSON ---- */
+#define CHORDAL__PAGE_BYTES (1 << 20) /* more ends the page */
+typedef struct chordal__page {
+    chordal__store *store;
+    const chordal__limits *limits;
+    chordal__buffer out;
+    uint32_t count, limit;
+    uint64_t next; /* where the next page begins; 0: this is the last */
+} chordal__page;
+void chordal__page_begin(chordal__page *page, chordal__store *store, const chordal__limits *limits, uint32_t limit);
+bool chordal__page_full(const chordal__page *page);
+/* One thing, an object; between these two its keys, each followed by its value in page->out. */
+void chordal__page_open(chordal__page *page);
+void chordal__page_close(chordal__page *page);
+void chordal__page_key(chordal__page *page, const char *key);
+void chordal__page_text(chordal__page *page, const char *key, const void *text, size_t len); /* valid UTF-8 */
+void chordal__page_number(chordal__page *page, const char *key, uint64_t number);
+/* The list as a value; the page is given back whatever comes of it. `code`: of what filled it. */
+int chordal__page_end(chordal__page *page, int code, CHORDAL_OWN chordal__node **out, chordal_error *error);
+
+/* ---- listing.c: the documents ---- */
+int chordal__documents_list(chordal__page *page, uint64_t after, chordal_error *error);
+/* "type", "params", "member" of a row of DOCUMENTS_AFTER. CORRUPT. */
+int chordal__listing_name(chordal__page *page, sqlite3_stmt *row, chordal_error *error);
+
+/* ---- check.c ---- */
+int chordal__store_check(chordal__page *page, uint64_t after, chordal_error *error);
+
+/* ---- backup.c: a copy of the store, made in steps ---- */
+#define CHORDAL__BACKUP_PAGES 256
+typedef struct chordal__backup chordal__backup;
+int chordal__backup_open(chordal__store *store, const char *path, size_t len, CHORDAL_OWN chordal__backup **out,
+                         chordal_error *error);
+/* A piece of it; *out_done: it is whole, and has its name. */
+int chordal__backup_step(chordal__backup *backup, bool *out_done, chordal_error *error);
+uint64_t chordal__backup_last(const chordal__backup *backup); /* the newest commit in it */
+void chordal__backup_close(chordal__backup *backup);          /* one that is not done leaves nothing */
+
+/* ---- fill.c: documents into a new store ---- */
+enum { CHORDAL__FILLING_NOT, CHORDAL__FILLING, CHORDAL__FILLING_FAILED };
+int chordal__fill_put(chordal__store *store, const chordal__address *address, uint32_t version,
+                      const chordal__body *base, chordal_error *error);
+int chordal__fill_seal(chordal__store *store, chordal_error *error);
 
 #endif

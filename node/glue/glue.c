@@ -946,6 +946,160 @@ static napi_value flat_resolve_fail(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_store_backup(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    text in_path;
+    chordal_id out_ticket = 0;
+    in_path.data = in_path.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_text(&call, 1, &in_path)) {
+        int code = chordal_store_backup(in_host, in_path.data, in_path.len, &out_ticket, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_number(&call, (double)out_ticket);
+    }
+    text_free(&in_path);
+    return result;
+}
+
+static napi_value flat_store_check(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_after = 0;
+    uint32_t in_limit = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_next = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_after) &&
+        read_u32(&call, 2, &in_limit)) {
+        int code = chordal_store_check(in_host, in_after, in_limit, &out_out, &out_next, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "next", give_u64(&call, out_next))))
+            result = NULL;
+    }
+    return result;
+}
+
+static napi_value flat_store_documents(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_after = 0;
+    uint32_t in_limit = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_next = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_after) &&
+        read_u32(&call, 2, &in_limit)) {
+        int code = chordal_store_documents(in_host, in_after, in_limit, &out_out, &out_next, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "next", give_u64(&call, out_next))))
+            result = NULL;
+    }
+    return result;
+}
+
+static napi_value flat_store_outbox(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_after = 0;
+    uint32_t in_limit = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_next = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_after) &&
+        read_u32(&call, 2, &in_limit)) {
+        int code = chordal_store_outbox(in_host, in_after, in_limit, &out_out, &out_next, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "next", give_u64(&call, out_next))))
+            result = NULL;
+    }
+    return result;
+}
+
+static napi_value flat_store_put(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint32_t in_format = 0;
+    bytes in_document;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u32(&call, 1, &in_format) &&
+        read_bytes(&call, 2, &in_document)) {
+        int code = chordal_store_put(in_host, in_format, in_document.data, in_document.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_store_read(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    text in_type;
+    uint32_t in_format = 0;
+    bytes in_params;
+    text in_member;
+    uint64_t in_at = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_commit = 0;
+    in_type.data = in_type.local;
+    in_member.data = in_member.local;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_text(&call, 1, &in_type) &&
+        read_u32(&call, 2, &in_format) &&
+        read_bytes(&call, 3, &in_params) &&
+        read_text(&call, 4, &in_member) &&
+        read_u64(&call, 5, &in_at)) {
+        int code = chordal_store_read(in_host, in_type.data, in_type.len, in_format, in_params.data, in_params.len, in_member.data, in_member.len, in_at, &out_out, &out_commit, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "commit", give_u64(&call, out_commit))))
+            result = NULL;
+    }
+    text_free(&in_type);
+    text_free(&in_member);
+    return result;
+}
+
+static napi_value flat_store_seal(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host)) {
+        int code = chordal_store_seal(in_host, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_store_trim(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_upto = 0;
+    uint32_t out_dropped = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_upto)) {
+        int code = chordal_store_trim(in_host, in_upto, &out_dropped, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_number(&call, out_dropped);
+    }
+    return result;
+}
+
 static napi_value flat_type_place(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -1164,6 +1318,14 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "release", .method = flat_release},
     {.utf8name = "resolve", .method = flat_resolve},
     {.utf8name = "resolve_fail", .method = flat_resolve_fail},
+    {.utf8name = "store_backup", .method = flat_store_backup},
+    {.utf8name = "store_check", .method = flat_store_check},
+    {.utf8name = "store_documents", .method = flat_store_documents},
+    {.utf8name = "store_outbox", .method = flat_store_outbox},
+    {.utf8name = "store_put", .method = flat_store_put},
+    {.utf8name = "store_read", .method = flat_store_read},
+    {.utf8name = "store_seal", .method = flat_store_seal},
+    {.utf8name = "store_trim", .method = flat_store_trim},
     {.utf8name = "type_place", .method = flat_type_place},
     {.utf8name = "type_provide", .method = flat_type_provide},
     {.utf8name = "value_decode", .method = flat_value_decode},

@@ -412,6 +412,57 @@ export interface Flat {
    */
   resolve_fail(host: HostHandle, question: number, name: string, message: string): void;
   /**
+   * Copy the store, as it is now, to another path, while the host goes on: 256 pages in each turn. A TICKET event
+   * tells the outcome: `commit` is the newest commit in the copy. The copy is written beside (PATH-copy) and takes
+   * its name at the end, synced; one that is cut leaves no store. It is a store like any other: a host that opens it
+   * goes on from that commit as another run, which those who follow it are told. Errors, here or of the ticket:
+   * EXISTS (something is at the path), OWNED (another copy is being made there), INVALID (the path), NOT_FOUND (its
+   * folder), and those of reading and writing.
+   */
+  store_backup(host: HostHandle, path: string): number;
+  /**
+   * Look for damage: first SQLite's own check of the file and the runs, then each revision of each document, a page
+   * of documents at a time, in no bounded time. The faults: {"place" (a table and its row, or null), "detail",
+   * "type", "params" and "member" of the document, or null}. A page may be empty before the end.
+   */
+  store_check(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
+  /**
+   * The documents, retired ones that are kept or remembered among them: {"type", "params", "member", "incarnation"
+   * (which life of the address, from 1), "version" (of the type that wrote it last), "created" (its first commit),
+   * "retired" (the commit after which its life ended, or null), "commit" (its newest that can be read, or null)}.
+   */
+  store_documents(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
+  /**
+   * What commits wrote, of a host that keeps an outbox (CHORDAL_STORE_OUTBOX), from the commit behind number `after`
+   * on: {"commit", "writes": [{"type", "params", "member", and "value" (it begins with it, or anew) or "ops" (in the
+   * JSON form of docs/protocol.md, "Ops", the member's index first)}, …]}. A follower keeps the number of the last
+   * commit that it took; at the end `out_next` is 0.
+   */
+  store_outbox(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
+  /**
+   * Put a document into a store that is new: {"type", "version", "params" (in the type's order), "member", "value"};
+   * other keys are ignored. Nothing is there before chordal_store_seal, and nothing at all when the host is closed
+   * before; until then no type can be provided. Errors: STATE (the store has documents, or types are provided, or an
+   * earlier document failed), EXISTS (it is there), INVALID (with words), the data errors.
+   */
+  store_put(host: HostHandle, format: number, document: Uint8Array): void;
+  /**
+   * A document as commit `at` left it (0: the newest; a number that is still to come reads the newest, too), of
+   * whatever life its address had then; the type need not be provided. `out_commit`: the commit that wrote this
+   * value. Errors: NOT_FOUND (there was none then, or what it was is kept no more: `history` of its type), the data
+   * errors of params, SIZE and DEPTH (beyond the host's limits).
+   */
+  store_read(host: HostHandle, type: string, format: number, params: Uint8Array, member: string, at: number): { out: ValueHandle; commit: bigint };
+  /**
+   * What was put is there, as one commit. Errors: STATE (nothing was put).
+   */
+  store_seal(host: HostHandle): void;
+  /**
+   * Forget of the outbox what commits up to number `upto` wrote, at most 1,024 of them; `out_dropped`: how many it
+   * was; fewer than 1,024: all.
+   */
+  store_trim(host: HostHandle, upto: number): number;
+  /**
    * The objects of a type are elsewhere, behind links that the program names one by one. Also for references of this
    * host that name no link. It counts before what peers offer, but not before a type that is provided here; links
    * with CHORDAL_LINK_OFFER offer it. Errors: EXISTS (provided or placed already), INVALID (no name, or over 765

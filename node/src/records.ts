@@ -111,6 +111,8 @@ export const STORE = 1;
 export const STORE_OUTBOX = 2;
 /** read beside its owner, or where nothing may be written; commits fail READ_ONLY */
 export const STORE_READ_ONLY = 1;
+/** with READ_ONLY: all is read as it was when the host was opened */
+export const STORE_SNAPSHOT = 4;
 export const VERSION = "0.1.0";
 /** of an own object: frames come at the commit, before derives settle */
 export const WATCH_EARLY = 2;
@@ -527,7 +529,8 @@ export interface ResultEvent {
 }
 
 /**
- * The outcome of a commit: `commit` is its number, or 0 with `code`. The ticket is released by this event.
+ * The outcome of a commit, or of a copy of the store: `commit` is its number, or 0 with `code`. The ticket is
+ * released by this event.
  */
 export interface TicketEvent {
   readonly kind: typeof EVENT_TICKET;

@@ -66,6 +66,7 @@ RESULT_BYTES = 1
 STORE = 1
 STORE_OUTBOX = 2
 STORE_READ_ONLY = 1
+STORE_SNAPSHOT = 4
 VERSION = "0.1.0"
 WATCH_EARLY = 2
 WATCH_MANUAL = 1
@@ -371,8 +372,8 @@ class ResultEvent(NamedTuple):
 
 
 class TicketEvent(NamedTuple):
-    """The outcome of a commit: `commit` is its number, or 0 with `code`. The ticket is released by this
-    event."""
+    """The outcome of a commit, or of a copy of the store: `commit` is its number, or 0 with `code`. The
+    ticket is released by this event."""
 
     flags: int
     ticket: int

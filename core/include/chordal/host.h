@@ -21,6 +21,7 @@
 
 #define CHORDAL_STORE_READ_ONLY 1 /* read beside its owner, or where nothing may be written; commits fail READ_ONLY */
 #define CHORDAL_STORE_OUTBOX 2    /* keep what each commit wrote for others to follow (store.h) */
+#define CHORDAL_STORE_SNAPSHOT 4  /* with READ_ONLY: all is read as it was when the host was opened */
 
 /* What a host is opened with. Zero means the default. Fields are only ever appended. */
 typedef struct chordal_host_options {

@@ -93,7 +93,8 @@ typedef struct chordal_record {
 #define CHORDAL_EVENT_RESULT_FIELDS(X)                                                                                 \
     X(id, call) X(i32, code) X(u32, reserved) X(span, name) X(span, detail) X(part, value)
 
-/* The outcome of a commit: `commit` is its number, or 0 with `code`. The ticket is released by this event. */
+/* The outcome of a commit, or of a copy of the store: `commit` is its number, or 0 with `code`. The ticket is released
+ * by this event. */
 #define CHORDAL_EVENT_TICKET_FIELDS(X) X(id, ticket) X(u64, commit) X(i32, code) X(u32, reserved) X(span, detail)
 
 /* Compute a derive now and answer with chordal_compute_answer or chordal_compute_fail. Until all are answered poll
