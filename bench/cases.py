@@ -78,6 +78,20 @@ CASES = {
         C,
     ),
     "hold to live, 500 x 960 document": (DOCUMENT, "as before", ALL),
+    "hold to live, deflated, 500 x 960 document": (DOCUMENT, "as before, deflated each time", C),
+    "deflate": (f"{DOCUMENT}, or 1 MiB of such text", "one part alone made smaller", C),
+    "inflate": (f"{DOCUMENT}, or 1 MiB of such text", "and whole again, within its limits", C),
+    "call to result": (
+        "1 MiB of text as the result",
+        "a method called over a memory link until its result is handled; deflated where the consumer asks for it",
+        C,
+    ),
+    "first hold to live, placed": (
+        NOTES,
+        "a hold of a placed type over a host in the middle, whose program makes a host for it, links with it and says "
+        "so, until its values are there; all in one process",
+        C,
+    ),
     "bytes kept per replica": (
         NOTES,
         "memory of a holder for each further object, in the core and in the language",
@@ -140,7 +154,7 @@ CASES = {
         f"4 characters appended in {NOTES}",
         "the same, provided by another process: over a loopback WebSocket, by a worker of the holder over its pipe, by "
         "a worker of a server that the tab is linked with, in the same process or over a WebSocket; beside it an echo "
-        "of 10 bytes over such a pipe; in Node those behind a server",
+        "of 10 bytes over such a pipe",
         ALL[:2],
     ),
     "hold to live between processes": (NOTES, "there, a further reference made until its values are there", ALL[:2]),
@@ -148,6 +162,27 @@ CASES = {
     "caught up after": (
         "100 tokens a second into 500 entries of 960 characters, over a line of 64 KiB/s",
         "virtual time from the end of the pause until the reader has it all; bytes until then",
+        C,
+    ),
+    "a commit before a stall": (
+        f"4 characters appended in {DOCUMENT}, 100 times a second",
+        "a transaction made, committed and told at the provider of a reader that takes what comes",
+        C,
+    ),
+    "a commit during a stall": (
+        f"4 characters appended in {DOCUMENT}, 100 times a second",
+        "the same while the reader takes nothing",
+        C,
+    ),
+    "the provider's longest message after": (
+        f"4 characters appended in {DOCUMENT}, 100 times a second",
+        "the longest time that a message took at the provider until the reader has caught up; over a host in the "
+        "middle, with that one's part",
+        C,
+    ),
+    "10,000 calls at once": (
+        "one argument of 4 characters, over one host in the middle",
+        "calls of one tab, all started before the first is answered, until the last result",
         C,
     ),
     "a tab's call": (

@@ -1,6 +1,6 @@
-// What is provided in another process: a call that commits, until its result and its frame are there, and a hold, of a
-// server's worker, for a tab in the server's process or over a WebSocket.
-// node bench/processes.mjs FOLDER BATCHES addon; the worker and the server are this file with a word more.
+// What is provided in another process: a call that commits, until its result and its frame are there, and a hold; over
+// a WebSocket, of an own worker, and of a server's worker, for a tab in the server's process or over a WebSocket.
+// node bench/processes.mjs FOLDER BATCHES addon; the others' processes are this file with a word more.
 
 import { fork } from "node:child_process";
 import { once as event } from "node:events";
@@ -29,8 +29,9 @@ async function work() {
     await host.close();
 }
 
-async function serve() {
-    const host = new Host({ types: [Notes] });
+async function serve(placed) {
+    const host = new Host({ types: [Notes], placed });
+    if (!placed) await provide({ of: Notes, provider: host }, 0, text.notes);
     process.send((await host.listen("ws://127.0.0.1:0")).address);
     await event(process, "message");
     await host.close();
@@ -82,19 +83,29 @@ async function measureInServer() {
     await server.close();
 }
 
-async function measureOverSocket() {
-    const server = fork(file, [...words.slice(0, 3), "server"]);
+async function measureOwnWorker() {
+    const holder = new Host({ types: [Notes] });
+    await measure("worker", holder);
+    await holder.close();
+    worker = undefined;
+}
+
+async function measureOverSocket(job, where) {
+    const server = fork(file, [...words.slice(0, 3), job]);
     const [address] = await event(server, "message");
     const tab = connect(address);
-    await measure("WebSocket, server, worker", tab);
+    await measure(where, tab);
     await tab.close();
     server.send("close");
     await event(server, "exit");
 }
 
 if (words[3] === "worker") await work();
-else if (words[3] === "server") await serve();
+else if (words[3] === "provider") await serve(false);
+else if (words[3] === "server") await serve(true);
 else {
+    await measureOwnWorker();
     await measureInServer();
-    await measureOverSocket();
+    await measureOverSocket("provider", "WebSocket");
+    await measureOverSocket("server", "WebSocket, server, worker");
 }
