@@ -26,13 +26,13 @@ bool core_check(core_object *self, int code) {
     return code >= 0 || fail_code(code, &self->error);
 }
 
-bool core_room(core_object *self, size_t len) {
-    if (len <= self->room) return true;
-    uint8_t *buffer = PyMem_Malloc(len);
-    if (!buffer) return PyErr_NoMemory() != NULL;
-    PyMem_Free(self->buffer);
-    self->buffer = buffer;
-    self->room = len;
+bool core_room(room *of, size_t len) {
+    if (len <= of->len) return true;
+    uint8_t *data = PyMem_Malloc(len);
+    if (!data) return PyErr_NoMemory() != NULL;
+    PyMem_Free(of->data);
+    of->data = data;
+    of->len = len;
     return true;
 }
 
@@ -58,8 +58,15 @@ int core_small(PyObject *number, void *out) {
 
 PyObject *core_own(core_object *self, int code, chordal_id id) {
     PyObject *number = core_check(self, code) ? PyLong_FromUnsignedLongLong(id) : NULL;
-    if (number && PySet_Add(self->owned, number) < 0) Py_CLEAR(number);
-    return number;
+    if (number && PySet_Add(self->owned, number) == 0) return number;
+    if (code >= 0) chordal_release(self->host, id);
+    if (number) { /* it may be in there all the same */
+        PyErr_Clear();
+        PySet_Discard(self->owned, number);
+        PyErr_NoMemory();
+        Py_DECREF(number);
+    }
+    return NULL;
 }
 
 /* ---- opening ---- */
@@ -144,7 +151,7 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *words) {
     if (!self) return NULL;
     self->thread = PyThread_get_thread_ident();
     self->owned = PySet_New(NULL);
-    bool done = self->owned && core_room(self, BUFFER) &&
+    bool done = self->owned && core_room(&self->taken, BUFFER) && core_room(&self->polled, BUFFER) &&
                 core_check(self, chordal_host_open(&given, &self->host, &self->error));
     if (done) return (PyObject *)self;
     Py_DECREF((PyObject *)self);
@@ -153,14 +160,13 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *words) {
 
 /* ---- giving back ---- */
 
-static bool release(core_object *self, PyObject *number) {
+PyObject *core_release(PyObject *self_, PyObject *number) {
+    core_object *self = (core_object *)self_;
+    uint64_t id;
+    if (!core_id(number, &id)) return NULL;
     int owned = PySet_Discard(self->owned, number);
-    if (owned > 0) chordal_release(self->host, PyLong_AsUnsignedLongLong(number));
-    return owned >= 0;
-}
-
-PyObject *core_release(PyObject *self, PyObject *number) {
-    return release((core_object *)self, number) ? Py_NewRef(Py_None) : NULL;
+    if (owned > 0) chordal_release(self->host, id);
+    return owned < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PyObject *core_gone(PyObject *self, PyObject *number) {
@@ -169,17 +175,13 @@ PyObject *core_gone(PyObject *self, PyObject *number) {
 
 PyObject *core_close(PyObject *self_, PyObject *nothing) {
     core_object *self = (core_object *)self_;
-    PyObject *number;
     (void)nothing;
     if (!self->host) Py_RETURN_NONE;
     if (!core_enter(self)) return NULL;
-    while (PySet_Size(self->owned) > 0 && (number = PySet_Pop(self->owned))) {
-        chordal_release(self->host, PyLong_AsUnsignedLongLong(number));
-        Py_DECREF(number);
-    }
     chordal_host *host = self->host;
     self->host = NULL;
-    chordal_host_close(host);
+    PySet_Clear(self->owned);
+    chordal_host_forget(host);
     Py_RETURN_NONE;
 }
 
@@ -196,26 +198,49 @@ PyObject *core_enter_(PyObject *self, PyObject *nothing) {
 
 /* ---- the turn ---- */
 
-PyObject *core_poll(PyObject *self_, PyObject *nothing) {
-    core_object *self = (core_object *)self_;
-    chordal_host *host = core_enter(self);
+static bool poll(core_object *self, chordal_host *host) {
     size_t len = 0;
     int code = CHORDAL_E_ROOM;
-    (void)nothing;
-    if (!host) return NULL;
-    while (code == CHORDAL_E_ROOM && core_room(self, len))
-        code = chordal_host_poll(host, core_now(), self->buffer, self->room, &len, &self->error);
-    if (PyErr_Occurred() || !core_check(self, code)) return NULL;
+    while (code == CHORDAL_E_ROOM && core_room(&self->polled, len))
+        code = chordal_host_poll(host, core_now(), self->polled.data, self->polled.len, &len, &self->error);
+    if (PyErr_Occurred() || !core_check(self, code)) return false;
+    self->polled_at = 0;
+    self->polled_len = len;
+    return true;
+}
+
+/* What cannot be read for want of memory stays, for the next poll. */
+static bool read_polled(core_object *self, chordal_host *host, PyObject *events) {
+    Py_ssize_t before = PyList_Size(events);
+    if (records_read(events, self->polled.data, self->polled_len, &self->polled_at, host, self->owned)) return true;
+    if (PyList_Size(events) > before) {
+        PyErr_Clear();
+        return true;
+    }
+    if (!PyErr_ExceptionMatches(PyExc_MemoryError)) self->polled_at = self->polled_len;
+    return false;
+}
+
+/* poll(events): appends to the list, or a new one, and answers it. */
+PyObject *core_poll(PyObject *self_, PyObject *args) {
+    core_object *self = (core_object *)self_;
+    chordal_host *host = core_enter(self);
+    PyObject *given = NULL;
+    if (!host || !PyArg_ParseTuple(args, "|O!", &PyList_Type, &given)) return NULL;
+    PyObject *events = given ? Py_NewRef(given) : PyList_New(0);
     int quiet = quiet_begin(); /* the buffer is the host's */
-    PyObject *events = records_read(self->buffer, len, host, self->owned);
+    bool done = events && (self->polled_at < self->polled_len || poll(self, host)) && read_polled(self, host, events);
     quiet_end(quiet);
+    if (!done) Py_CLEAR(events);
     return events;
 }
 
 PyObject *core_deadline(PyObject *self, PyObject *nothing) {
     chordal_host *host = core_enter((core_object *)self);
     (void)nothing;
-    return host ? PyLong_FromUnsignedLongLong(chordal_host_deadline(host)) : NULL;
+    if (!host) return NULL;
+    bool waits = ((core_object *)self)->polled_at < ((core_object *)self)->polled_len;
+    return PyLong_FromUnsignedLongLong(waits ? 0 : chordal_host_deadline(host));
 }
 
 PyObject *core_counters(PyObject *self, PyObject *nothing) {
@@ -253,7 +278,8 @@ static void dealloc(PyObject *self_) {
     PyTypeObject *type = Py_TYPE(self);
     if (self->host && PyThread_get_thread_ident() == self->thread) chordal_host_forget(self->host);
     Py_XDECREF(self->owned);
-    PyMem_Free(self->buffer);
+    PyMem_Free(self->taken.data);
+    PyMem_Free(self->polled.data);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }

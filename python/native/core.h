@@ -4,12 +4,19 @@
 
 #include "native.h"
 
+/* Memory that the core writes to. */
+typedef struct room {
+    uint8_t *data;
+    size_t len;
+} room;
+
 typedef struct core_object {
     PyObject_HEAD chordal_host *host; /* NULL: closed */
     unsigned long thread;
     PyObject *owned; /* ids that are to be given back, each once */
-    uint8_t *buffer; /* what is polled, and what is taken */
-    size_t room;
+    room taken;      /* what was read or taken last */
+    room polled;     /* records; those from `polled_at` on are not read yet */
+    size_t polled_at, polled_len;
     chordal_error error;
 } core_object;
 extern PyTypeObject *core_type;

@@ -64,21 +64,22 @@ PyObject *core_call_start(PyObject *self_, PyObject *args) {
 /* convert(data, from, to): a value from one format to another. */
 PyObject *core_convert(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
-    chordal_host *host = core_enter(self);
     const char *data;
     Py_ssize_t len;
     uint32_t from, to;
     chordal_value *value;
     size_t size = 0;
-    if (!host || !PyArg_ParseTuple(args, "y#O&O&", &data, &len, core_small, &from, core_small, &to)) return NULL;
+    if (!PyArg_ParseTuple(args, "y#O&O&", &data, &len, core_small, &from, core_small, &to)) return NULL;
+    chordal_host *host = core_enter(self); /* a buffer may be the program's code */
+    if (!host) return NULL;
     int code = chordal_value_decode(host, from, (const uint8_t *)data, (size_t)len, &value, &self->error);
     if (!core_check(self, code)) return NULL;
     code = CHORDAL_E_ROOM;
-    while (code == CHORDAL_E_ROOM && core_room(self, size))
-        code = chordal_value_encode(value, to, self->buffer, self->room, &size, &self->error);
+    while (code == CHORDAL_E_ROOM && core_room(&self->taken, size))
+        code = chordal_value_encode(value, to, self->taken.data, self->taken.len, &size, &self->error);
     chordal_value_unref(value);
     if (PyErr_Occurred() || !core_check(self, code)) return NULL;
-    return PyBytes_FromStringAndSize((char *)self->buffer, (Py_ssize_t)size);
+    return PyBytes_FromStringAndSize((char *)self->taken.data, (Py_ssize_t)size);
 }
 
 /* digest(value) */

@@ -22,10 +22,10 @@ PyObject *core_link_retry(PyObject *self, PyObject *id) {
 PyObject *core_link_open(PyObject *self_, PyObject *flags) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);
-    unsigned long given = host ? PyLong_AsUnsignedLong(flags) : 0;
+    uint32_t given;
     chordal_id id = 0;
-    if (!host || PyErr_Occurred()) return NULL;
-    int code = chordal_link_open(host, (uint32_t)given, &id, &self->error);
+    if (!host || !core_small(flags, &given)) return NULL;
+    int code = chordal_link_open(host, given, &id, &self->error);
     return core_own(self, code, id);
 }
 
@@ -99,12 +99,14 @@ PyObject *core_link_take(PyObject *self_, PyObject *number) {
     uint32_t kind = 0;
     int code = CHORDAL_E_ROOM;
     if (!host || PyErr_Occurred()) return NULL;
-    while (code == CHORDAL_E_ROOM && core_room(self, len))
-        code = chordal_link_take(host, link, self->buffer, self->room, &len, &kind, &self->error);
+    while (code == CHORDAL_E_ROOM && core_room(&self->taken, len))
+        code = chordal_link_take(host, link, self->taken.data, self->taken.len, &len, &kind, &self->error);
     if (PyErr_Occurred() || !core_check(self, code)) return NULL;
     if (!kind) Py_RETURN_NONE;
-    if (kind == CHORDAL_FRAME_TEXT) return PyUnicode_DecodeUTF8((char *)self->buffer, (Py_ssize_t)len, NULL);
-    return PyBytes_FromStringAndSize((char *)self->buffer, (Py_ssize_t)len);
+    PyObject *frame = kind == CHORDAL_FRAME_TEXT ? PyUnicode_DecodeUTF8((char *)self->taken.data, (Py_ssize_t)len, NULL)
+                                                 : PyBytes_FromStringAndSize((char *)self->taken.data, (Py_ssize_t)len);
+    if (!frame) chordal_link_down(host, link, core_now(), NULL); /* what follows is of no use without it */
+    return frame;
 }
 
 /* The bytes of the largest frame that is taken; a larger one is to be fed cut off, and is refused. */

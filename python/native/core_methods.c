@@ -15,7 +15,7 @@ PyMethodDef core_methods[] = {
      "Give back a reference, a link or a call: one made is cancelled, one served answers CANCELLED. Any thread."},
     {"gone", core_gone, METH_O, "An event gave the id back."},
     {"close", core_close, METH_NOARGS, "Close the host, and give back all that is still owned. Twice is allowed."},
-    {"poll", core_poll, METH_NOARGS, "The next events; none: nothing is left."},
+    {"poll", core_poll, METH_VARARGS, "The next events, behind those of a list; none: nothing is left."},
     {"deadline", core_deadline, METH_NOARGS, "When to poll next: 0 for now."},
     NONE(counters),
     NONE(run),

@@ -11,7 +11,7 @@ extern PyMethodDef core_methods[]; /* core_methods.c */
 chordal_time core_now(void);
 int core_id(PyObject *number, void *out);    /* for PyArg_Parse: a uint64_t; runs no code of the program */
 int core_small(PyObject *number, void *out); /* a uint32_t */
-bool core_room(core_object *core, size_t len);
+bool core_room(room *of, size_t len);        /* at least so much */
 PyObject *core_own(core_object *core, int code, chordal_id id); /* an id that is to be given back */
 PyObject *core_release(PyObject *, PyObject *);
 PyObject *core_gone(PyObject *, PyObject *);

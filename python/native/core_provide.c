@@ -73,11 +73,11 @@ PyObject *core_object_read(PyObject *self_, PyObject *args) {
     size_t len = 0;
     int code = CHORDAL_E_ROOM;
     if (!host || !PyArg_ParseTuple(args, "O&O&", core_id, &object, core_small, &member)) return NULL;
-    while (code == CHORDAL_E_ROOM && core_room(self, len))
-        code = chordal_object_read(host, object, member, CHORDAL_FORMAT_PACKED, self->buffer, self->room, &len,
+    while (code == CHORDAL_E_ROOM && core_room(&self->taken, len))
+        code = chordal_object_read(host, object, member, CHORDAL_FORMAT_PACKED, self->taken.data, self->taken.len, &len,
                                    &self->error);
     if (PyErr_Occurred() || !core_check(self, code)) return NULL;
-    reader in = {self->buffer, len, 0};
+    reader in = {self->taken.data, len, 0};
     int quiet = quiet_begin(); /* the buffer is the host's */
     PyObject *value = get_value(&in);
     quiet_end(quiet);
@@ -166,15 +166,20 @@ PyObject *core_call_answer(PyObject *self, PyObject *args) {
     return (raw ? answer_raw : answer)((core_object *)self, id, value) ? core_gone(self, number) : NULL;
 }
 
-/* commit(call, changes): the number of the ticket. */
+/* commit(call, changes): the number of the ticket; None when there is no memory for it. */
 PyObject *core_commit(PyObject *self_, PyObject *args) {
     core_object *self = (core_object *)self_;
-    chordal_host *host = core_enter(self);
     uint64_t call;
     const char *changes;
     Py_ssize_t len;
     chordal_id id = 0;
-    if (!host || !PyArg_ParseTuple(args, "O&y#", core_id, &call, &changes, &len)) return NULL;
+    if (!PyArg_ParseTuple(args, "O&y#", core_id, &call, &changes, &len)) return NULL;
+    chordal_host *host = core_enter(self); /* a buffer may be the program's code */
+    if (!host) return NULL;
     int code = chordal_commit(host, call, (const uint8_t *)changes, (size_t)len, &id, &self->error);
-    return core_check(self, code) ? PyLong_FromUnsignedLongLong(id) : NULL;
+    if (!core_check(self, code)) return NULL;
+    PyObject *number = PyLong_FromUnsignedLongLong(id);
+    if (number) return number;
+    PyErr_Clear(); /* it is committed all the same */
+    Py_RETURN_NONE;
 }

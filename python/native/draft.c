@@ -215,6 +215,24 @@ static bool assign(place_draft *self, PyObject *key, PyObject *frozen, PyObject 
     return false;
 }
 
+bool draft_record(place_draft *self, PyObject *key, PyObject *frozen) {
+    writer *out = &self->document->ops->out;
+    PyObject *old = draft_item(self, key), *tail = text_tail(old, frozen);
+    bool done = old && !PyErr_Occurred();
+    if (done && !tail)
+        done = draft_head(self, assign_number(old, frozen), key) && put_value(out, frozen, DEPTH);
+    else if (done && PyUnicode_GetLength(tail))
+        done = draft_head(self, CHORDAL_OP_APPEND, key) && put_text(out, tail);
+    Py_XDECREF(tail);
+    return done;
+}
+
+void draft_set(place_draft *self, PyObject *key, PyObject *frozen) {
+    put_item(self->value, key, frozen);
+    draft_forget(self, key);
+    draft_changed(self);
+}
+
 /* Reading a value may run the program's code, which may do anything to the draft. */
 static bool still(place_draft *self, PyObject *key, PyObject *old) {
     if (!draft_attached(self)) return false;

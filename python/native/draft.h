@@ -51,6 +51,8 @@ void draft_cut(place_draft *child);                          /* it is no longer 
 void draft_forget(place_draft *draft, PyObject *key);
 bool draft_head(place_draft *draft, unsigned number, PyObject *key); /* of an op at this place, or at one inside */
 bool draft_write(place_draft *draft, PyObject *key, PyObject *value, PyObject *old);
+bool draft_record(place_draft *draft, PyObject *key, PyObject *frozen); /* the smallest op that sets a place */
+void draft_set(place_draft *draft, PyObject *key, PyObject *frozen);    /* what was recorded; it is there, and owned */
 PyObject *draft_key(PyObject *given);      /* as values have it; NULL: no text, or raised */
 PyObject *draft_given(place_draft *draft); /* its value, for the program to keep */
 void draft_shared(place_draft *draft);     /* somebody else has its value */

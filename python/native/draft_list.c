@@ -142,6 +142,84 @@ static bool splice(place_draft *self, Py_ssize_t index, Py_ssize_t remove, PyObj
     return done;
 }
 
+/* ---- every so many ---- */
+
+typedef bool record(place_draft *self, const void *what);
+
+/* The elements, or those of them that stay, in their new places, and what records it; whole or not at all. */
+static bool rearrange(place_draft *self, const Py_ssize_t *places, Py_ssize_t count, record *put, const void *what) {
+    size_t before = self->document->ops->out.len;
+    Py_ssize_t len = draft_count(self);
+    moves by = {.places = places};
+    PyObject *items = PyList_New(count), *moved = NULL;
+    bool done = items && draft_own(self);
+    for (Py_ssize_t i = 0; done && i < len; i++)
+        if (places[i] >= 0) PyList_SetItem(items, places[i], Py_NewRef(PyList_GetItem(self->value, i)));
+    done = done && moved_children(self, &by, &moved) && put(self, what) &&
+           PyList_SetSlice(self->value, 0, len, items) == 0;
+    Py_XDECREF(items);
+    if (done) {
+        move(self, &by, moved);
+        draft_changed(self);
+        return true;
+    }
+    self->document->ops->out.len = before;
+    Py_XDECREF(moved);
+    return false;
+}
+
+typedef struct steps {
+    Py_ssize_t start, step, count;
+} steps;
+
+/* From the last to the first, so that those before it stay where they are. */
+static bool put_removals(place_draft *self, const void *what) {
+    const steps *gone = what;
+    writer *out = &self->document->ops->out;
+    for (Py_ssize_t i = gone->count; i-- > 0;)
+        if (!draft_head(self, CHORDAL_OP_SPLICE, NULL) || !put_varint(out, (uint64_t)(gone->start + i * gone->step)) ||
+            !put_varint(out, 1) || !put_varint(out, 0))
+            return false;
+    return true;
+}
+
+static bool remove_steps(place_draft *self, const steps *gone) {
+    Py_ssize_t len = draft_count(self), kept = 0, next = gone->start;
+    Py_ssize_t *places = PyMem_Malloc(((size_t)len + 1) * sizeof *places);
+    if (!places) return PyErr_NoMemory() != NULL;
+    for (Py_ssize_t i = 0, left = gone->count; i < len; i++) {
+        bool goes = left > 0 && i == next;
+        places[i] = goes ? -1 : kept++;
+        if (goes && --left > 0) next += gone->step;
+    }
+    bool done = rearrange(self, places, kept, put_removals, gone);
+    PyMem_Free(places);
+    return done;
+}
+
+/* Set the elements; their places in `keys`. */
+static bool write_keys(place_draft *self, PyObject *keys, PyObject *items) {
+    size_t before = self->document->ops->out.len;
+    Py_ssize_t count = PyList_Size(items);
+    bool done = draft_own(self);
+    for (Py_ssize_t i = 0; done && i < count; i++)
+        done = draft_record(self, PyList_GetItem(keys, i), PyList_GetItem(items, i));
+    for (Py_ssize_t i = 0; done && i < count; i++) draft_set(self, PyList_GetItem(keys, i), PyList_GetItem(items, i));
+    if (!done) self->document->ops->out.len = before;
+    return done;
+}
+
+static bool write_steps(place_draft *self, const steps *at, PyObject *items) {
+    PyObject *keys = draft_attached(self) ? PyList_New(at->count) : NULL;
+    for (Py_ssize_t i = 0; keys && i < at->count; i++) {
+        PyObject *key = PyLong_FromSsize_t(at->start + i * at->step);
+        if (!key || PyList_SetItem(keys, i, key) < 0) Py_CLEAR(keys);
+    }
+    bool done = keys && (!at->count || write_keys(self, keys, items));
+    Py_XDECREF(keys);
+    return done;
+}
+
 static bool splice_one(place_draft *self, Py_ssize_t index, PyObject *value) {
     PyObject *values = PyTuple_Pack(1, value);
     bool done = values && splice(self, index, 0, values);
@@ -161,34 +239,35 @@ static bool write_at(place_draft *self, Py_ssize_t index, PyObject *value) {
 }
 
 static bool write_slice(place_draft *self, PyObject *slice, PyObject *values) {
-    Py_ssize_t start, step, count;
+    steps at;
     PyObject *items = draft_attached(self) ? freeze_all(values) : NULL;
     if (!items) return false;
-    bool done = range_of(self, slice, &start, &step, &count); /* now that no code of the program will run */
-    if (!done) {
-        Py_DECREF(items);
-        return false;
-    }
-    if (step == 1) {
-        done = splice(self, start, count, items);
-    } else if (PyList_Size(items) != count) {
-        done = PyErr_Format(PyExc_ValueError, "%zd values for a slice of %zd", PyList_Size(items), count);
-    } else {
-        for (Py_ssize_t i = 0; done && i < count; i++)
-            done = write_at(self, start + i * step, PyList_GetItem(items, i));
+    bool done = range_of(self, slice, &at.start, &at.step, &at.count); /* now that no code of the program will run */
+    if (done && at.step == 1)
+        done = splice(self, at.start, at.count, items);
+    else if (done && PyList_Size(items) != at.count)
+        done = PyErr_Format(PyExc_ValueError, "%zd values for a slice of %zd", PyList_Size(items), at.count);
+    else if (done) {
+        int quiet = quiet_begin();
+        done = write_steps(self, &at, items);
+        quiet_end(quiet);
     }
     Py_DECREF(items);
     return done;
 }
 
 static bool delete_slice(place_draft *self, PyObject *slice) {
-    Py_ssize_t start, step, count;
-    if (!range_of(self, slice, &start, &step, &count)) return false;
-    if (count && step < 0) start += (count - 1) * step, step = -step; /* from the last to the first is the same */
-    if (step == 1 || count == 0) return splice(self, start, count, NULL);
-    for (Py_ssize_t i = count; i-- > 0;)
-        if (!splice(self, start + i * step, 1, NULL)) return false;
-    return true;
+    steps gone;
+    if (!range_of(self, slice, &gone.start, &gone.step, &gone.count)) return false;
+    if (gone.count && gone.step < 0) { /* from the last to the first is the same */
+        gone.start += (gone.count - 1) * gone.step;
+        gone.step = -gone.step;
+    }
+    if (gone.step == 1 || gone.count <= 1) return splice(self, gone.start, gone.count, NULL);
+    int quiet = quiet_begin();
+    bool done = remove_steps(self, &gone);
+    quiet_end(quiet);
+    return done;
 }
 
 static int assign(PyObject *self_, PyObject *key, PyObject *value) {
@@ -253,27 +332,15 @@ static Py_ssize_t *places_of(PyObject *indexes, Py_ssize_t len, bool *same) {
     return PyErr_Occurred() ? NULL : fail("permutation", "not a permutation of the array", 0);
 }
 
+static bool put_order(place_draft *self, const void *indexes) {
+    return draft_head(self, CHORDAL_OP_PERMUTE, NULL) &&
+           put_permute(&self->document->ops->out, *(PyObject *const *)indexes);
+}
+
 static bool permute_places(place_draft *self, PyObject *indexes, const Py_ssize_t *places) {
-    writer *out = &self->document->ops->out;
-    size_t before = out->len;
     Py_ssize_t len = PyList_Size(indexes);
     if (len != draft_count(self)) return raise_changed(), false;
-    moves by = {.places = places};
-    PyObject *items = PyList_New(len), *moved = NULL;
-    bool done = items && draft_own(self);
-    for (Py_ssize_t i = 0; done && i < len; i++)
-        PyList_SetItem(items, places[i], Py_NewRef(PyList_GetItem(self->value, i)));
-    done = done && moved_children(self, &by, &moved) && draft_head(self, CHORDAL_OP_PERMUTE, NULL) &&
-           put_permute(out, indexes) && PyList_SetSlice(self->value, 0, len, items) == 0;
-    Py_XDECREF(items);
-    if (done) {
-        move(self, &by, moved);
-        draft_changed(self);
-        return true;
-    }
-    out->len = before;
-    Py_XDECREF(moved);
-    return false;
+    return rearrange(self, places, len, put_order, &indexes);
 }
 
 static PyObject *permute(PyObject *self_, PyObject *given) {

@@ -74,8 +74,6 @@ static PyMethodDef methods[] = {
     {"versions", versions, METH_NOARGS, "The versions of this library and of what is linked into it, as JSON."},
     {0},
 };
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "chordal._native", NULL, -1, methods, NULL, NULL, NULL, NULL};
-
 static bool intern_names(void) {
     static const char *const words[NAMES] = {"__name__", "type_documents", "_values", "_id", "index", "type_name"};
     for (int i = 0; i < NAMES; i++)
@@ -95,11 +93,24 @@ static bool take_plain_types(void) {
     return py.nothing && py.mapping && py.sequence;
 }
 
+/* What it takes and makes is static: another interpreter would put its own in the place of it. */
+static bool in_main_interpreter(void) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return true;
+    PyErr_SetString(PyExc_ImportError, "chordal is for the main interpreter of a process, not for subinterpreters");
+    return false;
+}
+
+static int begin(PyObject *module) {
+    text_forget_keys();
+    return in_main_interpreter() && intern_names() && take_plain_types() && ops_add(module) && drafts_add(module) &&
+                   core_add(module) && transactions_add(module)
+               ? 0
+               : -1;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, begin}, {0}};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "chordal._native", NULL, 0, methods, slots, NULL, NULL, NULL};
+
 PyMODINIT_FUNC PyInit__native(void) {
-    PyObject *module = PyModule_Create(&definition);
-    if (module && intern_names() && take_plain_types() && ops_add(module) && drafts_add(module) && core_add(module) &&
-        transactions_add(module))
-        return module;
-    Py_XDECREF(module);
-    return NULL;
+    return PyModuleDef_Init(&definition);
 }

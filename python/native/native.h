@@ -1,7 +1,7 @@
 /* native.h: what the files of the extension module chordal._native share.
  *
- * The module is one for the process: its state is static, so it is initialised in one phase, which keeps it out of
- * interpreters with a lock of their own. All of it runs under the interpreter's lock. */
+ * The module is one for the process: its state is static, so it refuses all interpreters but the main one (module.c).
+ * All of it runs under the interpreter's lock. */
 #ifndef NATIVE_H
 #define NATIVE_H
 
@@ -83,8 +83,10 @@ void utf8_done(utf8 *bytes);
 /* `at` is where they lie, for UTF8. */
 PyObject *text_read(const uint8_t *data, size_t len, size_t at);
 PyObject *text_key(const uint8_t *data, size_t len, size_t at); /* of few different ones: the same object each time */
-PyObject *text_kept(PyObject *text);                            /* as values have it: an exact str, pairs joined */
-PyObject *text_join(PyObject *head, PyObject *tail);            /* a high half at the seam joins with a low one */
+void text_forget_keys(void);
+PyObject *text_kept(PyObject *text);                 /* as values have it: an exact str, pairs joined */
+PyObject *text_join(PyObject *head, PyObject *tail); /* a high half at the seam joins with a low one */
+bool text_grow(PyObject **text, PyObject *tail);     /* text_join, where it lies if nobody else has it */
 PyObject *text_without(PyObject *text, uint64_t count);
 Py_ssize_t text_units(PyObject *text, Py_ssize_t end); /* of its first `end` characters */
 
@@ -201,8 +203,8 @@ bool drafts_add(PyObject *module);
 bool transactions_add(PyObject *module);
 bool core_add(PyObject *module);
 
-/* The events of a buffer as a list; of parts that do not lie in it the bytes are taken from the host, if there is one.
- */
-PyObject *records_read(const uint8_t *data, size_t len, chordal_host *host, PyObject *owned);
+/* Append the events from `*at` on to a list; of parts that do not lie in the buffer the bytes are taken from the host,
+ * if there is one. When one cannot be read that is raised, and `*at` is where it begins. */
+bool records_read(PyObject *events, const uint8_t *data, size_t len, size_t *at, chordal_host *host, PyObject *owned);
 
 #endif

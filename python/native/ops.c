@@ -37,6 +37,18 @@ bool put_permute(writer *out, PyObject *indexes) {
     return true;
 }
 
+static bool put_items(writer *out, PyObject *items) {
+    Py_ssize_t count = PyList_Size(items);
+    if (!put_varint(out, (uint64_t)count)) return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = Py_XNewRef(PyList_GetItem(items, i)); /* code of the program may take it out */
+        bool done = item && put_value(out, item, DEPTH);
+        Py_XDECREF(item);
+        if (!done) return false;
+    }
+    return PyList_Size(items) == count || (raise_changed(), false);
+}
+
 /* The arguments of an op behind its path, by number. */
 static bool put_op_arguments(writer *out, unsigned number, PyObject *arguments) {
     PyObject *first = NULL, *second = NULL, *third = NULL;
@@ -54,10 +66,7 @@ static bool put_op_arguments(writer *out, unsigned number, PyObject *arguments) 
         return second && put_text(out, first) && put_text(out, second);
     case CHORDAL_OP_SPLICE:
         if (!third || !PyList_Check(third) || !put_index(out, first) || !put_index(out, second)) return false;
-        if (!put_varint(out, (uint64_t)PyList_Size(third))) return false;
-        for (Py_ssize_t i = 0; i < PyList_Size(third); i++)
-            if (!put_value(out, PyList_GetItem(third, i), DEPTH)) return false;
-        return true;
+        return put_items(out, third);
     default:
         return first && put_value(out, first, DEPTH);
     }

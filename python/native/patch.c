@@ -114,16 +114,15 @@ static bool append_long(patching *patch, const position *place, PyObject *text, 
         Py_DECREF(text);
         return false;
     }
-    PyUnicode_Append(&text, tail);
-    return put_at(patch, place, text);
+    bool done = text_grow(&text, tail);
+    return put_at(patch, place, text) && done;
 }
 
 static bool append_at(patching *patch, const position *place, PyObject *tail) {
     PyObject *text = text_at(patch, place);
     if (!text) return false;
-    Py_ssize_t len = PyUnicode_GetLength(text);
-    bool plain = len >= LONG && place->container && (PyUnicode_ReadChar(text, len - 1) & 0xFC00) != 0xD800;
-    return plain ? append_long(patch, place, text, tail) : put_at(patch, place, text_join(text, tail));
+    bool grows = place->container && PyUnicode_GetLength(text) >= LONG;
+    return grows ? append_long(patch, place, text, tail) : put_at(patch, place, text_join(text, tail));
 }
 
 static bool truncate_at(patching *patch, const position *place, uint64_t count) {

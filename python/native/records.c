@@ -5,6 +5,8 @@ static bool is_reserved(const char *name) {
     return strcmp(name, "reserved") == 0;
 }
 
+enum { PARTS = 4 }; /* of one event */
+
 /* ---- one field ---- */
 
 typedef struct source {
@@ -13,6 +15,8 @@ typedef struct source {
     chordal_host *host;
     PyObject *tuple;
     Py_ssize_t at;
+    chordal_id parts[PARTS]; /* of the host, to be given back once the event is there */
+    unsigned parts_len;
 } source;
 
 static void put(source *in, PyObject *value) {
@@ -28,21 +32,24 @@ static void put_span(source *in, const chordal_span *span) {
         put(in, text_read(in->record + span->offset, span->length, span->offset));
 }
 
-/* The bytes of a part of the host, which is given back. */
-static PyObject *view(chordal_host *host, chordal_id part) {
+/* The bytes of a part of the host. */
+static PyObject *view(source *in, chordal_id part) {
     const uint8_t *data;
     size_t len;
     chordal_error error = {0};
-    int code = chordal_part_view(host, part, &data, &len);
+    int code = chordal_part_view(in->host, part, &data, &len);
     if (code < 0) return fail_code(code, &error);
-    PyObject *bytes = PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)len);
-    chordal_release(host, part);
-    return bytes;
+    in->parts[in->parts_len++] = part;
+    return PyBytes_FromStringAndSize((const char *)data, (Py_ssize_t)len);
+}
+
+static void give_back_parts(const source *in) {
+    for (unsigned i = 0; i < in->parts_len; i++) chordal_release(in->host, in->parts[i]);
 }
 
 static void put_part(source *in, const chordal_part *part) {
     if (part->part && in->host) {
-        put(in, view(in->host, part->part));
+        put(in, view(in, part->part));
         put(in, PyLong_FromLong(0));
         return;
     }
@@ -86,6 +93,17 @@ CHORDAL_EVENTS(READ_EVENT)
 #define COUNT_i32 1
 #define COUNT_span 1
 #define COUNT_part 2
+#define IS_id 0
+#define IS_u64 0
+#define IS_u32 0
+#define IS_i32 0
+#define IS_span 0
+#define IS_part 1
+#define COUNT_PART(type, name) +IS_##type
+#define PARTS_FIT(NAME, number, FIELDS_OF)                                                                             \
+    _Static_assert((0 FIELDS_OF(COUNT_PART)) <= PARTS, "an event has more parts");
+CHORDAL_EVENTS(PARTS_FIT)
+
 #define COUNT_FIELD(type, name) +(is_reserved(#name) ? 0 : COUNT_##type)
 #define EVENT_CASE(NAME, number, FIELDS_OF)                                                                            \
     case number:                                                                                                       \
@@ -109,32 +127,38 @@ static PyObject *event_of(PyObject *tuple, unsigned kind) {
     return event;
 }
 
+/* A call is the program's to answer. */
+static bool own_call(PyObject *owned, unsigned kind, PyObject *tuple) {
+    return !owned || kind != CHORDAL_EVENT_CALL || PySet_Add(owned, PyTuple_GetItem(tuple, 1)) == 0;
+}
+
 static bool read_one(PyObject *events, const uint8_t *data, const chordal_record *head, chordal_host *host,
                      PyObject *owned) {
     source in = {.record = data, .len = head->length, .host = host};
     bool done = read_record(&in, head->kind);
     if (done && in.tuple) {
         PyObject *event = event_of(in.tuple, head->kind);
-        done = event && PyList_Append(events, event) == 0;
+        done = event && own_call(owned, head->kind, in.tuple) && PyList_Append(events, event) == 0;
         Py_XDECREF(event);
-        if (done && owned && head->kind == CHORDAL_EVENT_CALL)
-            done = PySet_Add(owned, PyTuple_GetItem(in.tuple, 1)) == 0;
     }
+    if (done) give_back_parts(&in);
     Py_XDECREF(in.tuple);
     return done;
 }
 
-PyObject *records_read(const uint8_t *data, size_t len, chordal_host *host, PyObject *owned) {
-    PyObject *events = PyList_New(0);
-    chordal_record head;
-    for (size_t at = 0; events && at < len; at += head.length) {
-        bool fits = len - at >= sizeof head;
-        if (fits) memcpy(&head, data + at, sizeof head);
-        if (fits) fits = head.length >= sizeof head && head.length <= len - at;
-        if (!fits) fail("malformed", "a record is cut off", at);
-        if (!fits || !read_one(events, data + at, &head, host, owned)) Py_CLEAR(events);
+static bool read_head(const uint8_t *data, size_t len, size_t at, chordal_record *head) {
+    if (len - at >= sizeof *head) {
+        memcpy(head, data + at, sizeof *head);
+        if (head->length >= sizeof *head && head->length <= len - at) return true;
     }
-    return events;
+    return fail("malformed", "a record is cut off", at);
+}
+
+bool records_read(PyObject *events, const uint8_t *data, size_t len, size_t *at, chordal_host *host, PyObject *owned) {
+    chordal_record head;
+    for (; *at < len; *at += head.length)
+        if (!read_head(data, len, *at, &head) || !read_one(events, data + *at, &head, host, owned)) return false;
+    return true;
 }
 
 PyObject *records_read_events(PyObject *module, PyObject *data) {
@@ -142,7 +166,9 @@ PyObject *records_read_events(PyObject *module, PyObject *data) {
     PyObject *owner;
     (void)module;
     if (!reader_of(data, &in, &owner)) return NULL;
-    PyObject *events = records_read(in.data, in.len, NULL, NULL);
+    size_t at = 0;
+    PyObject *events = PyList_New(0);
+    if (events && !records_read(events, in.data, in.len, &at, NULL, NULL)) Py_CLEAR(events);
     Py_DECREF(owner);
     return events;
 }

@@ -73,6 +73,11 @@ typedef struct known {
 } known;
 static known keys[KEYS]; /* the last one of each place */
 
+/* Those of an interpreter that ended. */
+void text_forget_keys(void) {
+    memset(keys, 0, sizeof keys);
+}
+
 static known *key_place(const uint8_t *data, size_t len) {
     uint64_t hash = len;
     for (size_t i = 0; i < len; i++) hash = (hash ^ data[i]) * 0x100000001b3u;
@@ -133,6 +138,38 @@ PyObject *text_join(PyObject *head, PyObject *tail) {
     PyObject *out = loose ? joined(loose) : NULL;
     Py_XDECREF(loose);
     return out;
+}
+
+static Py_UCS4 widest(PyObject *text, Py_ssize_t len) {
+    Py_UCS4 most = 0;
+    for (Py_ssize_t i = 0; i < len; i++) {
+        Py_UCS4 unit = PyUnicode_ReadChar(text, i);
+        if (unit > most) most = unit;
+    }
+    return most;
+}
+
+/* Whether a text's characters can be written to, also one that is as wide as this. */
+static bool takes(PyObject *text, Py_UCS4 unit) {
+    Py_UCS4 first = PyUnicode_ReadChar(text, 0);
+    if (PyUnicode_WriteChar(text, 0, unit) == 0) return PyUnicode_WriteChar(text, 0, first) == 0;
+    PyErr_Clear();
+    return false;
+}
+
+/* PyUnicode_Append has no text any more when there is no memory for the longer one. */
+bool text_grow(PyObject **text, PyObject *tail) {
+    Py_ssize_t len = PyUnicode_GetLength(*text), more = PyUnicode_GetLength(tail);
+    if (more > len / 8 || seam(*text, tail) || !takes(*text, widest(tail, more))) {
+        PyObject *before = *text, *joined_ = text_join(before, tail);
+        if (!joined_) return false;
+        *text = joined_;
+        Py_DECREF(before);
+        return true;
+    }
+    if (PyUnicode_Resize(text, len + more) < 0) return false;
+    for (Py_ssize_t i = 0; i < more; i++) PyUnicode_WriteChar(*text, len + i, PyUnicode_ReadChar(tail, i));
+    return true;
 }
 
 Py_ssize_t text_units(PyObject *text, Py_ssize_t end) {
