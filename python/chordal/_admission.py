@@ -51,11 +51,11 @@ class Admission:
         if link is None or link._authenticate is None:
             _late(self.core.link_refuse, event.link, "")
         else:
-            self._run(self._authenticate(event.link, link._authenticate, _native.unpack(event.credentials)))
+            self._run(self._authenticate(event.link, link._authenticate, event.credentials))
 
-    async def _authenticate(self, link: int, function: Authenticate, credentials: Any) -> None:
+    async def _authenticate(self, link: int, function: Authenticate, credentials: bytes) -> None:
         try:
-            authority = await _answer_of(function, credentials)
+            authority = await _answer_of(function, _native.unpack(credentials))
         except Exception as error:
             self._refuse(link, _reason(error))
         else:
@@ -71,7 +71,7 @@ class Admission:
             return
         try:
             _late(self.core.link_admit, link, authority)
-        except ChordalError:
+        except Exception:
             log.exception("an authority is no value")
             self._refuse(link, "")
 
@@ -102,7 +102,7 @@ class Admission:
 
 def _reason(error: Exception) -> str:
     """What a peer that is refused is told: the words of a ChordalError "refused", of all else nothing."""
-    if isinstance(error, ChordalError) and error.name == "refused":
+    if isinstance(error, ChordalError) and error.name == "refused" and isinstance(error.detail, str):
         return error.detail[:_WORDS]
     log.error("a peer could not be authenticated", exc_info=error)
     return ""

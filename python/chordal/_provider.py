@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("chordal")
 
 INTERNAL = "internal"  # what others learn of a fault of the program
+_WORDS = 16_384  # characters of an error's name or message: 64 KiB at most, what the core takes
 
 
 class Provider:
@@ -35,6 +37,7 @@ class Provider:
         self.objects: dict[int, Object] = {}
         self.calls: dict[int, Call] = {}
         self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
+        self.unnumbered: deque[tuple[Ticket, Transaction]] = deque()  # there was no memory for the ticket's number
         self.placements: dict[str, Placement] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.settle_polls = 0  # how often derives may have to be asked for after a commit
@@ -76,11 +79,17 @@ class Provider:
             outcome = instance.start()
             if inspect.isawaitable(outcome):
                 await outcome
-            reason = MethodError("", "")
-        except Exception as error:
-            reason = _told(error, f"{instance!r}.{where}")
-        if instance._id in self.objects:
-            self.core.object_start(instance._id, reason.name, reason.detail)
+            reason = ("", "")
+        except BaseException as error:
+            reason = _told(error, where, "of", instance)
+            if not isinstance(error, Exception):
+                self._started(instance, reason)
+                raise
+        self._started(instance, reason)
+
+    def _started(self, instance: Object, reason: tuple[str, str]) -> None:
+        if instance._id in self.objects and not self.core.closed:
+            self.core.object_start(instance._id, *reason)
             self.pump.wake()
 
     async def _migrate(self, instance: Object, stored: int) -> None:
@@ -112,9 +121,9 @@ class Provider:
             if link.state == "closed":
                 raise MethodError("no_route", "the link to the object is closed")
         except Exception as error:
-            told = _told(error, f"the placement of {name} {dict(params)}")
+            told = _told(error, "the placement of", name, params)
             if not self.core.closed:
-                _answered(self.core.resolve_fail, question, told.name, told.detail)
+                _answered(self.core.resolve_fail, question, *told)
         self.pump.wake()
 
     # ---- calls ----
@@ -128,17 +137,18 @@ class Provider:
         assert isinstance(member, Method)
         call = Call(self, event.call, instance, event.origin, event.authority)
         self.calls[event.call] = call
-        arguments = _native.unpack(event.arguments)
-        if not member.takes(len(arguments)):
-            return self._fail(call, MethodError("arguments", f"{member.name} does not take {len(arguments)} arguments"))
         try:
+            arguments = _native.unpack(event.arguments)
+            if not member.takes(len(arguments)):
+                raise MethodError("arguments", f"{member.name} does not take {len(arguments)} arguments")
             result = member.function(instance, call, *arguments)
-        except Exception as error:
-            return self._fail(call, _told(error, f"{instance!r}.{member.name}"))
-        if inspect.isawaitable(result):
+            if not inspect.isawaitable(result):
+                return self._answer(call, member, result)
             self._run(self._serve(call, member, result))
-        else:
-            self._answer(call, member, result)
+        except BaseException as error:
+            self._fail(call, member, error)
+            if not isinstance(error, (Exception, asyncio.CancelledError)):
+                raise
 
     async def _serve(self, call: Call, member: Method, result: Awaitable[Any]) -> None:
         try:
@@ -146,28 +156,35 @@ class Provider:
         except asyncio.CancelledError:
             if self.calls.pop(call._id, None) is not None and not self.core.closed:
                 self.core.release(call._id)
+                self.pump.wake()
             raise
-        except Exception as error:
-            self._fail(call, _told(error, f"{call.object!r}.{member.name}"))
+        except BaseException as error:
+            self._fail(call, member, error)
+            if not isinstance(error, Exception):
+                raise
         else:
             self._answer(call, member, value)
 
     def _answer(self, call: Call, member: Method, value: Any) -> None:
-        if self.calls.pop(call._id, None) is None or self.core.closed:
+        """Reading the value may run code of the program, which may raise anything."""
+        if call._id not in self.calls or self.core.closed:
             return
         try:
             self.core.call_answer(call._id, value)
-        except ChordalError as error:
-            self.calls[call._id] = call
-            return self._fail(call, _told(error, f"the result of {call.object!r}.{member.name}"))
+        except BaseException as error:
+            self._fail(call, member, error)
+            if not isinstance(error, Exception):
+                raise
+            return
+        self.calls.pop(call._id, None)
         self.pump.wake()
 
-    def _fail(self, call: Call, error: MethodError) -> None:
+    def _fail(self, call: Call, member: Method, error: BaseException) -> None:
         if self.calls.pop(call._id, None) is None or self.core.closed:
             return
         try:
-            self.core.call_fail(call._id, error.name, error.detail)
-        except ChordalError:
+            self.core.call_fail(call._id, *_told(error, member.name, "of", call.object))
+        except Exception:
             log.exception("a method's error could not be told")
             self.core.release(call._id)
         self.pump.wake()
@@ -195,15 +212,19 @@ class Provider:
             value = freeze(member.function(instance))
             if _answered(self.core.compute_answer, event.compute, value):
                 instance._values[event.member] = value
-        except Exception as error:
-            told = _told(error, f"{instance!r}.{member.name}")
-            _answered(self.core.compute_fail, event.compute, told.name, told.detail)
+        except BaseException as error:
+            if not self.core.closed:
+                _answered(self.core.compute_fail, event.compute, *_told(error, member.name, "of", instance))
+            if not isinstance(error, (Exception, asyncio.CancelledError)):
+                raise
 
     # ---- commits ----
 
     def commit(self, transaction: Transaction) -> Ticket:
         """Bring a transaction to the core in one crossing, and let what depends on it settle."""
-        ticket = Ticket()
+        ticket, close = Ticket(), transaction._close
+        entry = (ticket, transaction)
+        self.unnumbered.append(entry)  # what takes memory comes before the commit
         through = False
         try:
             changes = transaction._changes()
@@ -212,19 +233,23 @@ class Provider:
                 number = self.core.commit(call, changes)
                 through = True
         finally:
-            transaction._close(through)
+            close(through)
+            if not through:
+                self.unnumbered.pop()
         if not through:
             ticket._settle(0)
             return ticket
-        self.tickets[number] = (ticket, transaction)
-        if self.settle_polls:
+        try:  # it stands, whatever follows
+            if number is not None:
+                self.tickets[number] = entry
+                self.unnumbered.pop()
             self.pump.settle(self.settle_polls)
-        else:
+        except MemoryError:
             self.pump.wake()
         return ticket
 
     def on_ticket(self, event: _records.TicketEvent) -> None:
-        ticket, transaction = self.tickets.pop(event.ticket)
+        ticket, transaction = self.tickets.pop(event.ticket, None) or self.unnumbered.popleft()
         if event.code:
             for instance in transaction._instances():  # the tips fell back
                 for member in type(instance).type_documents.values():
@@ -238,9 +263,10 @@ class Provider:
     def close(self, error: ChordalError) -> None:
         for task in self.tasks:
             task.cancel()
-        for ticket, _ in self.tickets.values():
+        for ticket, _ in (*self.tickets.values(), *self.unnumbered):
             ticket._settle(0, error)
         self.tickets.clear()
+        self.unnumbered.clear()
         self.calls.clear()
         self.objects.clear()
 
@@ -256,12 +282,24 @@ def _answered(answer: Callable[..., None], *arguments: Any) -> bool:
     return True
 
 
-def _told(error: Exception, where: str) -> MethodError:
-    """What others are told of an exception: a MethodError as it is, of all else nothing."""
-    if isinstance(error, MethodError) and error.name:
-        return error
-    log.error("%s failed", where, exc_info=error)
-    return MethodError(INTERNAL, "the provider failed")
+def _told(error: BaseException, *where: Any) -> tuple[str, str]:
+    """What others are told of an exception: the words of a MethodError, of all else nothing. It always answers, though
+    what it looks at is the program's."""
+    try:
+        if isinstance(error, MethodError) and (name := _words(error.name)):
+            return name, _words(error.detail)
+    except Exception as second:
+        error = second
+    try:
+        log.error("%s failed", " ".join(map(str, where)), exc_info=error)
+    except Exception:
+        log.error("a method, derive or start failed, and so did its words")
+    return INTERNAL, "the provider failed"
+
+
+def _words(text: Any) -> str:
+    """As others are told them; also of what is no text."""
+    return freeze(text if isinstance(text, str) else str(text))[:_WORDS]  # type: ignore[no-any-return]
 
 
 def _derive_depth(kind: type[Object]) -> int:

@@ -10,7 +10,7 @@ import asyncio
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from . import _records
@@ -18,6 +18,8 @@ from ._native import Core
 
 _POLLS = 32  # of one turn, before others have theirs
 _TURNS = 32  # of one step of the loop
+_PAUSE = 0.1  # seconds, when there was no memory
+_EARLY = (_records.ComputeEvent, _records.ObjectEvent)  # what derives need, also before other events
 
 
 class Turns:
@@ -35,7 +37,11 @@ class Turns:
         if not self._scheduled:
             loop = self._loop()
             assert loop is not None
-            loop.call_soon(self._step)
+            try:
+                loop.call_soon(self._step)
+            except MemoryError:
+                self.waiting.pop()
+                raise
             self._scheduled = True
 
     def _step(self) -> None:
@@ -59,6 +65,7 @@ class Pump:
         "_after",
         "_events",
         "_loop",
+        "_polled",
         "_scheduled",
         "_timer",
         "_timer_at",
@@ -76,7 +83,10 @@ class Pump:
         self._scheduled = False  # among the turns, or in one that looks again before it ends
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = _records.NEVER
-        self._events: deque[_records.Event] = deque()  # polled, not handled yet
+        # Events that were polled and not handled: the next one is the last of `_events`, then the first of `_polled`.
+        # To go from one to the next takes no memory, so none is lost when there is none.
+        self._events: list[_records.Event] = []
+        self._polled: list[_records.Event] = []
         self._after: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
 
@@ -103,8 +113,8 @@ class Pump:
         if loop is None or loop.is_closed():
             self.loop()
         if not self._scheduled:
-            self._scheduled = True
             self._turns.add(self)  # type: ignore[union-attr]
+            self._scheduled = True
 
     def stir(self) -> None:
         """As wake, if there is something to do now, or sooner than the timer tells."""
@@ -132,25 +142,38 @@ class Pump:
             self.wake()
 
     def settle(self, rounds: int) -> None:
-        """Answer the derives that a commit asked for, so that they can be read at once. Other events wait for the
-        turn."""
-        waiting, self._events = self._events, deque()
-        self._compute(waiting)
-        for _ in range(rounds):
-            if not self._compute(self.core.poll()):
-                break
-        self.wake()
+        """Answer the derives that a commit asked for, so that they can be read at once: there are `rounds` of them.
+        Other events wait for the turn."""
+        try:
+            if rounds:
+                self._compute()
+            for _ in range(rounds):
+                if self.core.closed:
+                    break
+                self.core.poll(self._polled)
+                if not self._compute():
+                    break
+        finally:
+            self.wake()
 
-    def _compute(self, events: Iterable[_records.Event]) -> int:
-        """Handle what derives need, keep the rest in order; answers how many were computed."""
+    def _compute(self) -> int:
+        """Handle what derives need; answers how many were computed."""
         computes = 0
-        for event in events:
-            if isinstance(event, (_records.ComputeEvent, _records.ObjectEvent)):
-                computes += isinstance(event, _records.ComputeEvent)
-                self._handle(event)
-            else:
-                self._events.append(event)
+        while (event := self._early()) is not None:
+            computes += isinstance(event, _records.ComputeEvent)
+            self._handle(event)
         return computes
+
+    def _early(self) -> _records.Event | None:
+        """The next event that derives need. To handle it may come back here, so there is no other list of them."""
+        events, polled = self._events, self._polled
+        for at in range(len(events) - 1, -1, -1):
+            if isinstance(events[at], _EARLY):
+                return events.pop(at)
+        for at in range(len(polled)):
+            if isinstance(polled[at], _EARLY):
+                return polled.pop(at)
+        return None
 
     def turn(self) -> None:
         """Handle what the core has to tell, until nothing is left. While it goes on it counts as scheduled: what wakes
@@ -163,20 +186,24 @@ class Pump:
                     step, arguments = after.popleft()
                     try:
                         step(*arguments)
-                    except Exception as error:
+                    except (Exception, asyncio.CancelledError) as error:
                         self._report(error)
                 if core.closed:
                     break
-                events = self._events  # another one after settling
+                events = self._events
                 if not events:
-                    events.extend(core.poll())
+                    polled = self._polled
+                    if not polled:
+                        core.poll(polled)
+                    polled.reverse()
+                    self._polled = events
+                    self._events = events = polled
                 while events:
-                    event = events.popleft()
+                    event = events.pop()
                     try:
                         handlers[type(event)](event)
-                    except Exception as error:
+                    except (Exception, asyncio.CancelledError) as error:
                         self._report(error)
-                    events = self._events
                 if core.closed:
                     break
                 if not after and (deadline := core.deadline()):
@@ -186,18 +213,36 @@ class Pump:
             else:
                 self._turns.add(self)  # type: ignore[union-attr]
                 return
-        except BaseException:
+        except BaseException as error:
             self._scheduled = False
+            if not core.closed:
+                self._go_on_after(error)
             raise
         self._scheduled = False
+
+    def _go_on_after(self, error: BaseException) -> None:
+        """The turn ended early: what is left is for another one."""
+        if isinstance(error, Exception):  # a poll that failed: not at once, there may be memory later
+            self.later(self.wake)
+        else:
+            self.wake()
+
+    def later(self, step: Callable[..., None], *arguments: Any) -> None:
+        """Do a step after a pause, if the host is still open then."""
+
+        def due() -> None:
+            if not self.core.closed:
+                step(*arguments)
+
+        self.loop().call_later(_PAUSE, due)
 
     def _handle(self, event: _records.Event) -> None:
         try:
             self.handlers[type(event)](event)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             self._report(error)
 
-    def _report(self, error: Exception) -> None:
+    def _report(self, error: BaseException) -> None:
         """An exception of the program's code goes to the loop's handler; the turn goes on."""
         self.loop().call_exception_handler({"message": "an exception in a chordal callback", "exception": error})
 
@@ -220,4 +265,5 @@ class Pump:
             self._timer.cancel()
             self._timer = None
         self._events.clear()
+        self._polled.clear()
         self._after.clear()

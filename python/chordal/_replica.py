@@ -61,16 +61,22 @@ class Replica:
         self.holds: weakref.WeakSet[Any] = weakref.WeakSet()  # of the references that were not given back
         self.waiting: list[asyncio.Future[None]] = []
         self.untaken = False
+        self.lost: set[int] = set()  # members of which a frame was not taken over: they wait for a whole value
         self.finalizer = weakref.finalize(self, _give_back, host._core, host._pump, number)
         self.finalizer.atexit = False
 
     # ---- state ----
 
     def on_reference(self, event: _records.ReferenceEvent) -> None:
+        try:
+            members = _native.unpack(event.members) if event.state == _records.REFERENCE_LIVE else None
+        except MemoryError:
+            self.host._pump.later(self.on_reference, event)
+            return
         self.state = STATES[event.state]
         self.reason = error_of(event.code, event.detail) if event.code else None
-        if event.state == _records.REFERENCE_LIVE:
-            self._bind(_native.unpack(event.members))
+        if members is not None:
+            self._bind(members)
         self._wake()
         error = self.dead()
         if error is not None:
@@ -138,6 +144,9 @@ class Replica:
     def on_frame(self, event: _records.FrameEvent) -> None:
         member = event.member
         whole = bool(event.flags & _records.FRAME_SNAPSHOT)
+        if member in self.lost and not whole:
+            self._taken()
+            return
         try:
             if self.keep == "none":
                 told = _native.last_error(event.ops)
@@ -145,12 +154,14 @@ class Replica:
                 told = _native.patch_in(self.values, member, event.ops, whole, self.keep == "in-place")
         except (ChordalError, MemoryError) as error:
             log.warning("an op did not apply, the whole value is asked for: %s", error)
+            self.lost.add(member)
+            self._taken()
             self.reset()
             return
+        self.lost.discard(member)
         self.commit = event.commit
         if member not in self.documents and (whole or told is not None):
             self.errors[member] = DeriveError(*told) if told is not None and told[0] else None
-        self.untaken = self.manual
         name = self.labels[member] if member < len(self.labels) else ""
         followers = self.followers.get(name)
         if followers:
@@ -158,10 +169,17 @@ class Replica:
             ops = None if whole and self.keep != "none" else event.ops
             value = self.values.get(member)
             frame = Frame(value, event.commit, ops, folded, self.errors.get(member), whole)
-            for kept in [*followers.values()]:
-                follower = kept()
-                if follower is not None:
+            for follower in _present(followers):
+                try:
                     follower._deliver(frame)
+                except MemoryError:
+                    log.warning("no memory for a frame, the whole value is asked for")
+                    self.reset()
+        self._taken()
+
+    def _taken(self) -> None:
+        """A frame is here: the core is told once all followers have it."""
+        self.untaken = self.manual
         if self.untaken:
             self.host._pump.after(self.take)
 

@@ -34,8 +34,8 @@ class ChordalError(Exception):
 
 
 class MethodError(ChordalError):
-    """A method's own failure: raise it in a method, with a short stable word for programs and a message for people; the
-    caller's call raises an equal one. It says nothing of the provider but these two."""
+    """A method's own failure: raise it in a method, with a short stable word for programs and a message for people (cut
+    at 16,384 characters each); the caller's call raises an equal one. It says nothing of the provider but these two."""
 
     def __init__(self, name: str, message: str = "") -> None:
         super().__init__(name, message)

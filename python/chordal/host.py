@@ -15,6 +15,7 @@ from ._native import Core
 from ._provider import Provider
 from ._pump import Pump
 from ._replica import KeepValues, Replica
+from ._time import milliseconds
 from .errors import ChordalError, call_error, closed
 from .link import Authenticate, Link, Server
 from .object import Object, Placement, TypeLike, type_of
@@ -234,9 +235,9 @@ class Host:
     ) -> asyncio.Future[Any]:
         if replica.state == "released":
             raise replica.reason or ChordalError("released")
-        milliseconds = 0 if timeout is None else max(1, round(timeout * 1000))
+        span = 0 if timeout is None else max(1, milliseconds(timeout))
         future = self._loop().create_future()
-        number = self._core.call_start(replica.id, method, arguments, milliseconds)
+        number = self._core.call_start(replica.id, method, arguments, span)
         self._calls[number] = (future, replica)
         future.add_done_callback(lambda future: self._cancel(number, future))
         self._pump.wake()
@@ -255,9 +256,13 @@ class Host:
         future = waiting[0]
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
+            return
+        try:
+            value = event.value if event.flags & _records.RESULT_BYTES else _native.unpack(event.value)
+        except Exception as error:
+            future.set_exception(error)
         else:
-            raw = event.flags & _records.RESULT_BYTES
-            future.set_result(event.value if raw else _native.unpack(event.value))
+            future.set_result(value)
 
     # ---- links ----
 

@@ -178,8 +178,8 @@ class Link:
             self._host._act(self._host._core.link_up, self._id, codec)
             await self._read(transport, task)
             self._end_of(task)
-        except ChordalError as error:
-            log.debug("the link to %s ends: %s", self.url, error)
+        except Exception as error:
+            log.log(_weight(error), "the link to %s ends: %r", self.url, error)
             self._end_of(task)
         finally:  # cancelled: the host is closed, or the loop ends, and what may follow on another one is not known yet
             writer.cancel()
@@ -213,8 +213,8 @@ class Link:
                 else:
                     self._output.clear()
                     await self._output.wait()
-        except (ChordalError, OSError, EOFError) as error:
-            log.debug("the link to %s cannot be written: %s", self.peer or self.url, error)
+        except Exception as error:
+            log.log(_weight(error), "the link to %s cannot be written: %r", self.peer or self.url, error)
         await transport.close()
 
     def _end_of(self, task: Any) -> None:
@@ -257,6 +257,11 @@ class Link:
 
     def __repr__(self) -> str:
         return f"<Link {self.url}: {self.state}>"
+
+
+def _weight(error: Exception) -> int:
+    """What ends a link now and then is nothing to look at."""
+    return logging.DEBUG if isinstance(error, (ChordalError, OSError, EOFError)) else logging.WARNING
 
 
 class Server:

@@ -151,9 +151,10 @@ class Member:
         """Call the method; ``await`` gives its result once the change that it made is visible here. The call leaves at
         once, or when the object is live, in order; it runs once at most.
 
-        Arguments are values, or ``bytes``, which travel raw. `timeout` in seconds; cancelling the awaiting task tells
-        the provider that the answer is no longer wanted. Raises, or makes ``await`` raise: MethodError (the method's
-        own), DeadlineError, Cancelled, OutcomeUnknown, and ChordalError with another code."""
+        Arguments are values, or ``bytes``, which travel raw. `timeout`: seconds (below 1 ms it is over at once); None:
+        none. Cancelling the awaiting task tells the provider that the answer is no longer wanted. Raises, or makes
+        ``await`` raise: MethodError (the method's own), DeadlineError, Cancelled, OutcomeUnknown, and ChordalError with
+        another code, RANGE for a timeout that is no span of time."""
         self._hold.check()
         return self._replica.host._call(self._replica, self.name, arguments, timeout)
 
@@ -232,7 +233,10 @@ class Frames:
     def _deliver(self, frame: Frame) -> None:
         if self._lost and not frame.snapshot:
             return
-        self._next = frame if self._next is None else self._next.fold(frame, self._replica.keep != "none")
+        try:
+            self._next = frame if self._next is None else self._next.fold(frame, self._replica.keep != "none")
+        except MemoryError:
+            self._next = None
         self._lost = self._next is None
         if self._lost:
             self._replica.reset()

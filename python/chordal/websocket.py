@@ -93,7 +93,8 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Acc
     address = url
 
     async def accepted(connection: ServerConnection) -> None:
-        await accept(address)._carry(WebSocket(connection), _codec(connection))
+        codec = _codec(connection)
+        await accept(address)._carry(WebSocket(connection), codec)
 
     def checked(connection: ServerConnection, request: Request) -> Response | None:
         if _from_own_page(request, allowed):

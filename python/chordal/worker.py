@@ -9,10 +9,11 @@ import os
 import socket
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from . import _futures, _records
+from ._time import milliseconds
 from .errors import ChordalError, closed
 from .ipc import Pipe
 from .link import Link, Transport
@@ -38,6 +39,11 @@ class Patience:
     backoff_limit: float
     steady: float
     restarts: int
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.name != "restarts":
+                milliseconds(getattr(self, field.name))
 
     def pause(self, failures: int) -> float:
         """The link has waited a little already; after several failures in a row it takes longer."""
@@ -119,7 +125,7 @@ class Worker:
         if self._host.closed or self.link.state == "closed":
             return self._link_closed()
         if error is None and self._process is not None:
-            span = round(self._patience.drain_timeout * 1000)
+            span = milliseconds(self._patience.drain_timeout)
             self._host._act(self._host._core.link_drain, self.link._id, span)
         else:
             self.link.close()
