@@ -9,6 +9,11 @@ static const struct {
     {"watch", "follow an object live", tool_watch},
     {"call", "call a method of an object", tool_call},
     {"convert", "messages, ops and values between their binary and their JSON form", tool_convert},
+    {"backup", "copy a store, also beside its running host", tool_backup},
+    {"check", "look for damage in a store", tool_check},
+    {"dump", "the documents of a store, also as they were at a commit", tool_dump},
+    {"export", "the documents of a store as lines of JSON", tool_export},
+    {"import", "a new store from such lines", tool_import},
     {"provide", "offer the interop check's object through a server", tool_provide},
     {"check-holder", "hold the interop check's object and work on it", tool_check_holder},
 };

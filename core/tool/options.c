@@ -54,7 +54,9 @@ uint32_t tool_durability(const char *word) {
 }
 
 void tool_expect(int argc, char **argv, int least, int most, const char *usage) {
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) tool_help(usage);
         if (strncmp(argv[i], "--", 2) == 0) tool_usage(usage);
+    }
     if (argc < least || argc > most) tool_usage(usage);
 }

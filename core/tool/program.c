@@ -11,6 +11,11 @@ _Noreturn void tool_die(const char *what, const chordal_error *error) {
     exit(1);
 }
 
+_Noreturn void tool_help(const char *usage) {
+    printf("usage: chordal %s\n", usage);
+    exit(0);
+}
+
 _Noreturn void tool_usage(const char *usage) {
     fprintf(stderr, "usage: chordal %s\n", usage);
     exit(2);

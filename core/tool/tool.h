@@ -19,6 +19,11 @@ int tool_call(int argc, char **argv);
 int tool_convert(int argc, char **argv);
 int tool_provide(int argc, char **argv);
 int tool_check_holder(int argc, char **argv);
+int tool_backup(int argc, char **argv);
+int tool_check(int argc, char **argv);
+int tool_dump(int argc, char **argv);
+int tool_export(int argc, char **argv);
+int tool_import(int argc, char **argv);
 
 /* ---- text.c: text that grows ---- */
 typedef struct tool_text {
@@ -55,6 +60,7 @@ int tool_program_run(tool_program *program);
 /* Say what went wrong and exit with 1. */
 _Noreturn void tool_die(const char *what, const chordal_error *error);
 _Noreturn void tool_usage(const char *usage);
+_Noreturn void tool_help(const char *usage); /* it was asked for */
 
 /* ---- options.c: "--name value" anywhere among the arguments ---- */
 /* The value of an option, taken out of the arguments; NULL: not given. */
@@ -65,7 +71,7 @@ uint64_t tool_number(const char *word, uint64_t otherwise);
 /* A host's lasting name: 32 hexadecimal digits, hyphens between them as in a UUID. NULL: none. */
 void tool_name(const char *word, chordal_host_options *out);
 uint32_t tool_durability(const char *word); /* NULL: normal */
-/* Exit with the usage unless so many arguments are left, and no unknown option. */
+/* Exit with the usage unless so many arguments are left, and no unknown option; --help asks for it. */
 void tool_expect(int argc, char **argv, int least, int most, const char *usage);
 
 /* ---- target.c: "ADDRESS TYPE key=value…" ---- */
@@ -97,6 +103,31 @@ void tool_answer(const chordal_request *request, const char *json);
 void tool_refuse(const chordal_request *request, const char *name, const char *message);
 /* Answer a derive with the length of the array `key` in document `member`. */
 void tool_answer_length(const chordal_request *request, uint32_t member, const char *key);
+
+/* ---- store.c: what the commands on stores share ---- */
+#define TOOL_EXPORT_HEAD "{\"chordal\":\"export\",\"version\":1}"
+#define TOOL_EXPORT_END "{\"documents\":"
+/* A part of a JSON text that the core has written. */
+typedef struct tool_slice {
+    const char *data;
+    size_t len;
+} tool_slice;
+/* The value of a key of an object; null where it has none. */
+tool_slice tool_field(const char *object, const char *key);
+/* Where the value that begins at `at` ends. */
+size_t tool_value_end(const char *json, size_t at);
+bool tool_slice_number(tool_slice slice, uint64_t *out); /* false: null */
+/* As other programs read it, too. */
+void tool_print_json(const char *json, size_t len);
+/* Nothing more is printed: exit with 1 if it could not be written. */
+void tool_print_end(void);
+/* A host with this store, or say why not and exit. */
+chordal_host *tool_store_open(const char *path, uint32_t flags);
+/* What is told of each document: its entry (chordal_store_documents) as JSON, and its value, NULL if that is not kept;
+ * the answers are added up. */
+typedef uint64_t tool_each_document(void *context, const char *entry, bool retired, const char *value);
+/* Those that lived at commit `at`, as it left them; 0: all, as they are or were at their end. */
+uint64_t tool_store_each(chordal_host *host, uint64_t at, tool_each_document *each, void *context);
 
 /* ---- board.c, square.c: the types ---- */
 extern const chordal_type tool_board, tool_square;

@@ -1,0 +1,75 @@
+/* store_import.c: `chordal import`: a new store from what `chordal export` printed: all of it or none. */
+#include "tool/tool.h"
+
+#include <unistd.h>
+
+#define USAGE                                                                                                          \
+    "import STORE\n\n"                                                                                                 \
+    "Makes the new store STORE of the lines of `chordal export` on the standard input, in one transaction: if "        \
+    "anything\n"                                                                                                       \
+    "is wrong with them, or lines are missing at the end, there is no store."
+
+typedef struct importing {
+    const char *path;
+    chordal_host *host;
+    char *line;
+    size_t room;
+    uint64_t lines, documents;
+} importing;
+
+_Noreturn static void refuse(importing *self, const char *words, const chordal_error *error) {
+    fprintf(stderr, "chordal: line %llu: %s", (unsigned long long)self->lines, words);
+    if (error) fprintf(stderr, " (%s, at %llu)", chordal_error_name(error->code), (unsigned long long)error->position);
+    fputc('\n', stderr);
+    chordal_host_close(self->host);
+    unlink(self->path);
+    exit(1);
+}
+
+/* The next line without its end; false: there is none. */
+static bool read_line(importing *self, size_t *len) {
+    ssize_t found = getline(&self->line, &self->room, stdin);
+    if (found < 0) return false;
+    *len = (size_t)found;
+    while (*len && (self->line[*len - 1] == '\n' || self->line[*len - 1] == '\r')) self->line[--*len] = 0;
+    self->lines++;
+    return true;
+}
+
+static bool begins(const char *line, const char *with) {
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+static void take_documents(importing *self) {
+    size_t len;
+    while (read_line(self, &len)) {
+        chordal_error error = {0};
+        if (begins(self->line, TOOL_EXPORT_END)) {
+            if (strtoull(self->line + strlen(TOOL_EXPORT_END), NULL, 10) == self->documents) return;
+            refuse(self, "there are not as many documents as there were", NULL);
+        }
+        if (chordal_store_put(self->host, CHORDAL_FORMAT_JSON, (const uint8_t *)self->line, len, &error))
+            refuse(self, error.detail, &error);
+        self->documents++;
+    }
+    refuse(self, "the end is missing", NULL);
+}
+
+int tool_import(int argc, char **argv) {
+    size_t len;
+    importing self = {0};
+    chordal_error error = {0};
+    tool_expect(argc, argv, 1, 1, USAGE);
+    self.path = argv[0];
+    if (access(self.path, F_OK) == 0) tool_die("a new store is made: there is something at this path (exists)", NULL);
+    self.host = tool_store_open(self.path, 0);
+    if (!read_line(&self, &len) || strcmp(self.line, TOOL_EXPORT_HEAD) != 0)
+        refuse(&self, "this is not what `chordal export` prints", NULL);
+    take_documents(&self);
+    if (read_line(&self, &len)) refuse(&self, "more behind the end", NULL);
+    if (self.documents && chordal_store_seal(self.host, &error)) refuse(&self, error.detail, &error);
+    chordal_host_close(self.host);
+    free(self.line);
+    printf("%llu documents\n", (unsigned long long)self.documents);
+    return 0;
+}

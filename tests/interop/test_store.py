@@ -1,0 +1,311 @@
+"""The command line on stores: backup, check, dump, export and import, also beside a running host."""
+
+import asyncio
+import functools
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+
+import chordal
+import pytest
+import square
+from chordal import ChordalError
+
+TOOL = str(square.TOOL)
+
+
+class Kept(chordal.Object, version=3, history="all"):
+    """Params that JSON writes in more than one way, in an order that is not that of the alphabet."""
+
+    name: str
+    board: int
+    list = chordal.document({"entries": []})
+    any = chordal.document(None)
+
+
+class Other(chordal.Object):
+    title = chordal.document("")
+
+
+VALUES = [
+    None,
+    True,
+    0,
+    -(2**63),
+    2**64 - 1,
+    2**53 + 1,
+    0.1,
+    -1e-300,
+    1.7976931348623157e308,
+    "",
+    'a "quoted" \\ line\n\x00\x1f ä € 😀',
+    "\ud800 alone \udfff",
+    [],
+    {},
+    {"__proto__": [1, [2, [3]]], "": {"": None}, "\udc00": "}],{"},
+    ["]", {"[": ","}],
+]
+
+
+def in_a_loop(test):
+    @functools.wraps(test)
+    def run_test(*arguments, **named):
+        asyncio.run(test(*arguments, **named))
+
+    return run_test
+
+
+def run(*words, text="", **options):
+    """Exit code, standard output and standard error."""
+    done = subprocess.run([TOOL, *map(str, words)], input=text, capture_output=True, text=True, timeout=60, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def lines(*words):
+    code, out, error = run(*words)
+    assert (code, error) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+async def fill(host):
+    for number, value in enumerate(VALUES):
+        kept = host.object(Kept, name=f"n{number}", board=number)
+        with kept.transaction() as t:
+            t.any = [value]
+            t.list["entries"].append(value)
+        await t.ticket
+    other = host.object(Other)
+    with other.transaction() as t:
+        t.title = "first life"
+    other.retire()
+    other = host.object(Other)
+    with other.transaction() as t:
+        t.title = "second life"
+    await t.ticket
+
+
+@pytest.fixture
+def store(tmp_path):
+    path = tmp_path / "s.db"
+
+    async def make():
+        async with chordal.Host(store=path, types=[Kept, Other]) as host:
+            await fill(host)
+
+    asyncio.run(make())
+    return path
+
+
+async def values_of(path, *, made=(Kept, Other)):
+    async with chordal.Host(store=path, types=made, read_only=True) as host:
+        kept = [host.object(Kept, name=f"n{number}", board=number) for number in range(len(VALUES))]
+        return [(one.any, one.list) for one in kept], host.object(Other).title
+
+
+def without_reading_files(folder):
+    """A reader leaves SQLite's index and an empty log."""
+    return sorted(name for name in os.listdir(folder) if not name.endswith(("-wal", "-shm")))
+
+
+# ---- backup, check ----
+
+
+@in_a_loop
+async def test_backup_beside_a_running_host(tmp_path):
+    path, copy = tmp_path / "s.db", tmp_path / "copy.db"
+    async with chordal.Host(store=path, types=[Kept, Other]) as host:
+        await fill(host)
+        code, out, error = run("backup", path, copy)
+        assert (code, out, error) == (0, f"copied up to commit {len(VALUES) + 2}\n", "")
+        assert run("check", path) == (0, "no damage\n", "")
+        other = host.object(Other)
+        with other.transaction() as t:
+            t.title = "later"
+        await t.ticket
+    assert run("check", copy) == (0, "no damage\n", "")
+    assert await values_of(copy) == ([([v], {"entries": [v]}) for v in VALUES], "second life")
+    assert without_reading_files(tmp_path) == ["copy.db", "s.db"]
+
+
+def test_refused_backups(store, tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    for words, told in [
+        ([store, taken], "(exists)"),
+        ([store, store], "(exists)"),
+        ([store, tmp_path / "none" / "x"], "(not_found)"),
+        ([tmp_path / "none.db", tmp_path / "x"], "(not_found)"),
+        ([taken, tmp_path / "x"], "(not_store)"),
+    ]:
+        code, out, error = run("backup", *words)
+        assert (code, out) == (1, "") and error.startswith("chordal: ") and error.endswith(f"{told}\n"), words
+    assert taken.read_text() == "mine" and without_reading_files(tmp_path) == ["s.db", "taken"]
+
+
+def test_damage(store):
+    with sqlite3.connect(store) as file:
+        row = file.execute("SELECT max(id) FROM chordal_revisions WHERE id < (2 << 36)").fetchone()[0]
+        file.execute("UPDATE chordal_revisions SET data = x'c1' WHERE id = ?", [row])
+    file.close()
+    code, out, error = run("check", store)
+    (fault,) = map(json.loads, out.splitlines())
+    assert (code, error, fault["place"]) == (1, "", f"chordal_revisions {row}")
+    assert (fault["type"], fault["params"], fault["member"]) == ("kept", {"name": "n0", "board": 0}, "any")
+    assert run("export", store)[0] == 1
+
+
+def test_a_page_that_is_gone(store):
+    with sqlite3.connect(store) as file:
+        page = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chordal_revisions'").fetchone()[0]
+    file.close()
+    with open(store, "r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\x55" * 4096)
+    code, out, error = run("check", store)
+    assert (code, error) == (1, "") and all(json.loads(line)["detail"] for line in out.splitlines())
+
+
+# ---- dump ----
+
+
+def test_dump(store):
+    told = lines("dump", store)
+    assert len(told) == 2 * len(VALUES) + 2
+    assert told[0] == {
+        "type": "kept",
+        "params": {"name": "n0", "board": 0},
+        "member": "any",
+        "incarnation": 1,
+        "version": 3,
+        "created": 1,
+        "retired": None,
+        "commit": 1,
+        "value": [None],
+    }
+    assert [entry["value"] for entry in told if entry["member"] == "any"] == [[v] for v in VALUES]
+    first, second = lines("dump", store, "--type", "other")
+    assert (first["incarnation"], first["retired"], "value" in first) == (1, len(VALUES) + 1, False)
+    assert (second["incarnation"], second["retired"], second["value"]) == (2, None, "second life")
+    assert lines("dump", store, "--type", "nothing") == []
+
+
+def test_dump_at_a_commit(store):
+    assert lines("dump", store, "--at", 1) == lines("dump", store)[:2]
+    assert [entry["incarnation"] for entry in lines("dump", store, "--at", len(VALUES) + 1, "--type", "other")] == [1]
+    assert [entry["incarnation"] for entry in lines("dump", store, "--at", len(VALUES) + 2, "--type", "other")] == [2]
+    assert lines("dump", store, "--at", 999) == [e for e in lines("dump", store) if e["retired"] is None]
+
+
+# ---- export, import ----
+
+
+@in_a_loop
+async def test_export_and_import(store, tmp_path):
+    code, text, error = run("export", store)
+    assert (code, error) == (0, "")
+    head, *documents, end = map(json.loads, text.splitlines())
+    assert (head, end) == ({"chordal": "export", "version": 1}, {"documents": len(documents)})
+    assert len(documents) == 2 * len(VALUES) + 1
+    copy = tmp_path / "copy.db"
+    assert run("import", copy, text=text) == (0, f"{len(documents)} documents\n", "")
+    assert run("export", copy) == (0, text, "")
+    assert run("check", copy) == (0, "no damage\n", "")
+    assert await values_of(copy) == await values_of(store)
+    assert {(entry["version"], entry["created"]) for entry in lines("dump", copy)} == {(3, 1), (1, 1)}
+    async with chordal.Host(store=copy, types=[Kept, Other]) as host:
+        other = host.object(Other)
+        with other.transaction() as t:
+            t.title = "goes on"
+        assert await t.ticket == 2
+
+
+@in_a_loop
+async def test_export_beside_a_running_host(store):
+    before = run("export", store)
+    async with chordal.Host(store=store, types=[Kept, Other]) as host:
+        other = host.object(Other)
+        with other.transaction() as t:
+            t.title = "while it runs"
+        await t.ticket
+        code, text, _ = run("export", store)
+        assert code == 0 and text == before[1].replace("second life", "while it runs")
+
+
+@in_a_loop
+async def test_an_empty_store(tmp_path):
+    async with chordal.Host(store=tmp_path / "s.db"):
+        pass
+    _, text, _ = run("export", tmp_path / "s.db")
+    assert text.splitlines()[1:] == ['{"documents":0}']
+    assert run("import", tmp_path / "copy.db", text=text) == (0, "0 documents\n", "")
+    assert lines("dump", tmp_path / "copy.db") == []
+
+
+def test_refused_imports(store, tmp_path):
+    _, text, _ = run("export", store)
+    whole = text.splitlines(keepends=True)
+    twice = [*whole[:2], *whole[1:]]
+    for number, wrong in enumerate(
+        [
+            "",
+            "{}\n",
+            "".join(whole[1:]),
+            "".join(whole[:-1]),
+            "".join(whole[:-2] + whole[-1:]),
+            "".join(twice),
+            text + "{}\n",
+            text.replace('"member":"any"', '"member":5', 1),
+            text.replace('{"type"', "{type", 1),
+            text[: len(text) // 2],
+        ]
+    ):
+        code, out, error = run("import", tmp_path / "copy.db", text=wrong)
+        assert (code, out) == (1, "") and error.startswith("chordal: line "), number
+        assert without_reading_files(tmp_path) == ["s.db"], number
+    code, _, error = run("import", store, text=text)
+    assert code == 1 and "(exists)" in error
+
+
+def test_killed_within_an_import(store, tmp_path):
+    """What is left has no document."""
+    _, text, _ = run("export", store)
+    process = subprocess.Popen([TOOL, "import", tmp_path / "copy.db"], stdin=subprocess.PIPE, text=True)
+    process.stdin.write("".join(text.splitlines(keepends=True)[:-1]))
+    process.stdin.flush()
+    while not (tmp_path / "copy.db-wal").exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    try:
+        assert lines("dump", tmp_path / "copy.db") == []
+    except AssertionError:  # it was killed before there was a store
+        assert "(not_store)" in run("dump", tmp_path / "copy.db")[2]
+
+
+def test_a_full_output(store):
+    with open("/dev/full", "w") as full:
+        for words in (["export", store], ["dump", store], ["check", store]):
+            done = subprocess.run([TOOL, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 1 and "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["backup", "check", "dump", "export", "import"])
+def test_help(word):
+    code, out, error = run(word, "--help")
+    assert (code, error) == (0, "") and out.startswith(f"usage: chordal {word} ")
+    code, out, error = run(word)
+    assert (code, out) == (2, "") and error.startswith("usage: ")
+
+
+def test_what_readers_refuse(store):
+    with sqlite3.connect(store) as file:
+        file.execute("PRAGMA user_version = 99")
+    file.close()
+    for word in ("check", "dump", "export"):
+        code, _, error = run(word, store)
+        assert code == 1 and "(newer)" in error
+    with pytest.raises(ChordalError) as failure:
+        chordal.Host(store=store)
+    assert failure.value.name == "newer"
