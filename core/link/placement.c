@@ -187,10 +187,6 @@ static void let_go(chordal__reference *reference) {
 static void nothing(chordal__reference *reference) {
     (void)reference;
 }
-static void nothing_of(chordal__reference *reference, chordal__call *call) {
-    (void)reference;
-    (void)call;
-}
 static void not_blocked(chordal__reference *reference, int change) {
     (void)reference;
     (void)change;
@@ -198,9 +194,10 @@ static void not_blocked(chordal__reference *reference, int change) {
 
 static int retry(chordal__reference *reference);
 
-/* The source of a reference while it is not known where it leads; without a hold it has failed. */
-static const chordal__source_functions asked_source = {let_go, nothing, nothing_of, nothing_of,
-                                                       retry,  nothing, not_blocked};
+/* The source of a reference while it is not known where it leads; without a hold it has failed. Calls may still run
+ * where it led. */
+static const chordal__source_functions asked_source = {
+    let_go, nothing, chordal__consumer_cancel, chordal__consumer_forget, retry, nothing, not_blocked};
 
 static int ask_for(chordal__reference *reference) {
     chordal__asking *asking = ask(reference->runtime->links, reference->type.data, reference->type.len,

