@@ -18,7 +18,9 @@
     (const uint8_t *data, size_t data_len),
     (const uint8_t *declaration, size_t declaration_len),
     (const uint8_t *document, size_t document_len),
+    (const uint8_t *key, size_t key_len),
     (const uint8_t *params, size_t params_len),
+    (const uint8_t *row, size_t row_len),
     (const uint8_t *value, size_t value_len)
 };
 %apply (uint8_t *BUFFER, size_t LENGTH, size_t *WRITTEN) {

@@ -375,6 +375,15 @@ export function makeFlat(core) {
       checkText(reason, 5);
       throw new core.errorClass(-11, 0, '');
     },
+    object_row(host, object, member, format, key, buffer) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(key, 5);
+      checkBytes(buffer, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
     object_start(host, object, name, message) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);

@@ -64,12 +64,20 @@ static void write_names(chordal__buffer *out, const char *names) {
     chordal__buffer_byte(out, ']');
 }
 
+/* What is between the braces of an object. */
+static void write_inside(chordal__buffer *out, const char *object) {
+    const char *begin = object ? strchr(object, '{') : NULL, *end = object ? strrchr(object, '}') : NULL;
+    if (!begin || !end) return;
+    chordal__buffer_text(out, ", ");
+    chordal__buffer_put(out, begin + 1, (size_t)(end - begin - 1));
+}
+
 static void write_member(chordal__buffer *out, const chordal_member *member) {
-    static const char *const kinds[] = {"", "document", "derive", "method"};
+    static const char *const kinds[] = {"", "document", "derive", "method", "table"};
     chordal__buffer_text(out, "{\"name\": \"");
     chordal__buffer_text(out, member->name);
     chordal__buffer_text(out, "\", \"kind\": \"");
-    chordal__buffer_text(out, member->kind <= CHORDAL_MEMBER_METHOD ? kinds[member->kind] : "");
+    chordal__buffer_text(out, member->kind <= CHORDAL_MEMBER_TABLE ? kinds[member->kind] : "");
     chordal__buffer_byte(out, '"');
     if (member->kind == CHORDAL_MEMBER_DOCUMENT) {
         chordal__buffer_text(out, ", \"initial\": ");
@@ -77,6 +85,8 @@ static void write_member(chordal__buffer *out, const chordal_member *member) {
     } else if (member->kind == CHORDAL_MEMBER_DERIVE) {
         chordal__buffer_text(out, ", \"from\": ");
         write_names(out, member->given);
+    } else if (member->kind == CHORDAL_MEMBER_TABLE) {
+        write_inside(out, member->given);
     } else if (member->given && strcmp(member->given, "idempotent") == 0) {
         chordal__buffer_text(out, ", \"idempotent\": true");
     }

@@ -14,6 +14,7 @@
 #include "chordal/object.h"
 #include "chordal/reference.h"
 #include "chordal/transaction.h"
+#include "chordal/table.h"
 #include "chordal/link.h"
 #include "chordal/placement.h"
 #include "chordal/authority.h"

@@ -3,7 +3,7 @@
  * A commit in the queue has advanced the tips. When its turn comes its values become heads, derives that read them are
  * computed (settle.c), and the batch is published: observers first, then what links have to send, then the outcome.
  * Going live waits in the same queue, so that no object appears in the middle of a batch. */
-#include "object/object.h"
+#include "object/tables.h"
 
 chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes) {
     size_t size = sizeof(chordal__commit) + changes * sizeof(chordal__change);
@@ -35,6 +35,7 @@ static void drop_changes(chordal__commit *commit) {
         chordal__ops_dispose(&change->ops);
         for (uint32_t k = 0; k < change->values_len; k++) drop_value(memory, &change->values[k]);
         chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
+        if (CHORDAL__STORE) chordal__tables_drop(change);
         if (change->object) chordal__object_unpin(change->object);
     }
 }

@@ -43,14 +43,14 @@ int64_t chordal__members_find(const chordal__members *members, const char *name,
 
 int chordal__members_add(chordal__members *members, const void *name, size_t name_len, uint8_t kind, bool idempotent) {
     if (members->count == members->capacity) return CHORDAL_E_LIMIT;
-    if (kind < CHORDAL_MEMBER_DOCUMENT || kind > CHORDAL_MEMBER_METHOD || name_len == 0) return CHORDAL_E_INVALID;
+    if (kind < CHORDAL_MEMBER_DOCUMENT || kind > CHORDAL_MEMBER_TABLE || name_len == 0) return CHORDAL_E_INVALID;
     if (chordal__members_find(members, name, name_len) >= 0) return CHORDAL_E_EXISTS;
     chordal__member *member = &members->items[members->count];
     int code = chordal__text_set(members->memory, &member->name, name, name_len);
     if (code < 0) return code;
     member->kind = kind;
     member->idempotent = idempotent;
-    members->is_state[members->count++] = kind != CHORDAL_MEMBER_METHOD;
+    members->is_state[members->count++] = kind < CHORDAL_MEMBER_METHOD;
     return 0;
 }
 
@@ -117,7 +117,7 @@ static int read_member(chordal__members *members, const chordal__node *row) {
     chordal__node *name = chordal__node_at(row, 0);
     if (chordal__node_kind(name) != CHORDAL_KIND_STRING) return CHORDAL_E_TYPE;
     if (number_at(row, 1, &kind) < 0 || number_at(row, 2, &flags) < 0) return CHORDAL_E_TYPE;
-    if (kind < CHORDAL_MEMBER_DOCUMENT || kind > CHORDAL_MEMBER_METHOD) return CHORDAL_E_TYPE;
+    if (kind < CHORDAL_MEMBER_DOCUMENT || kind > CHORDAL_MEMBER_TABLE) return CHORDAL_E_TYPE;
     chordal__text text = {NULL, 0};
     int code = chordal__text_of_node(members->memory, name, &text);
     if (code < 0) return code;

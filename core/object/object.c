@@ -1,5 +1,5 @@
 /* object.c: objects: made when first asked for, retired when nobody holds them. */
-#include "object/object.h"
+#include "object/tables.h"
 
 /* ---- making ---- */
 

@@ -181,7 +181,10 @@ typedef struct chordal__member {
     chordal__text name;
     uint8_t kind; /* CHORDAL_MEMBER_… */
     bool idempotent;
-    bool persisted;         /* a document that is in the host's store */
+    bool persisted; /* a document that is in the host's store */
+#ifndef CHORDAL__NO_STORE
+    struct chordal__table *table; /* a table that is there; once it is open it is the store's */
+#endif
     chordal__node *initial; /* documents of types provided here */
     uint32_t *from;         /* derives: the members that it reads */
     uint32_t from_len;
@@ -192,7 +195,7 @@ typedef struct chordal__members {
     chordal__memory *memory;
     uint32_t count, capacity;
     chordal__member *items;
-    bool *is_state; /* document or derive */
+    bool *is_state; /* document or derive: what is seen over links */
 } chordal__members;
 chordal__members *chordal__members_new(chordal__memory *memory, uint32_t capacity);
 chordal__members *chordal__members_ref(chordal__members *members);
@@ -252,6 +255,7 @@ typedef struct chordal__slot {
     bool fallen;               /* a commit on it just failed */
     struct chordal__compute *compute;
     struct chordal__persisted *persisted; /* NULL: in memory alone */
+    struct chordal__rows *rows;           /* NULL: no table */
 } chordal__slot;
 
 struct chordal__object {
@@ -275,6 +279,9 @@ struct chordal__object {
     chordal__list invocations;      /* calls that run */
     struct chordal__stream *stream; /* of the room link: lives while it is exposed */
     chordal__slot *slots;
+#ifndef CHORDAL__NO_STORE
+    struct chordal__owner *owner; /* of the rows in its tables */
+#endif
 };
 
 /* The object of a type, made when there is none; one more demand. `params` is a packed object. PARAMS, NOMEM, LIMIT. */
@@ -308,6 +315,9 @@ typedef struct chordal__change {
     chordal__ops ops;
     chordal__new_value *values;
     uint32_t values_len, values_capacity;
+#ifndef CHORDAL__NO_STORE
+    struct chordal__row_set *rows; /* of its tables */
+#endif
 } chordal__change;
 
 struct chordal__commit {
@@ -327,6 +337,8 @@ struct chordal__commit {
 };
 /* With room for so many changes; NULL: no memory. */
 chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes);
+/* What it does to an object, the next one if it does nothing yet. */
+chordal__change *chordal__commit_change(chordal__commit *commit, chordal__object *object);
 void chordal__commit_free(chordal__commit *commit);
 /* Put a prepared commit (tips advanced) or an activation in the queue and go as far as possible. */
 void chordal__commit_submit(chordal__commit *commit);
@@ -348,6 +360,8 @@ typedef struct chordal__persisted {
     uint64_t keep;
     chordal__list compacting; /* runtime.compacting */
 } chordal__persisted;
+/* Where a member is in the store. */
+void chordal__persist_address(const chordal__object *object, uint32_t member, chordal__address *out);
 /* Find the documents of an object that is made. TYPE_VERSION, CORRUPT and the other codes of reading, NOMEM. */
 int chordal__persist_load(chordal__object *object, chordal_error *error);
 void chordal__persist_forget(chordal__object *object);
@@ -417,6 +431,9 @@ struct chordal_transaction {
     size_t touched_len, touched_capacity;
     chordal__memory *memory; /* held: the transaction may outlive the host */
     chordal__list node;      /* runtime.transactions */
+#ifndef CHORDAL__NO_STORE
+    chordal__list tables; /* own_table, those that were touched */
+#endif
 };
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error);

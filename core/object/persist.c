@@ -4,11 +4,11 @@
  * waits in the queue for the step of the turn, which writes all that wait in one SQLite transaction; what is through
  * goes on in order and becomes visible. A step that fails is tried again commit by commit: one that fails takes with it
  * those that were prepared on what it did, and the tips fall back. */
-#include "object/object.h"
+#include "object/tables.h"
 
 /* ---- life ---- */
 
-static void read_address(const chordal__object *object, uint32_t member, chordal__address *out) {
+void chordal__persist_address(const chordal__object *object, uint32_t member, chordal__address *out) {
     const chordal__text *type = &object->type->name, *name = &object->type->members->items[member].name;
     *out = (chordal__address){.type = type->data,
                               .type_len = type->len,
@@ -44,7 +44,7 @@ static int load_member(chordal__object *object, uint32_t member, chordal_error *
     if (!slot->persisted) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a document");
     chordal__list_init(&slot->persisted->compacting);
     chordal__document_init(&slot->persisted->document);
-    read_address(object, member, &address);
+    chordal__persist_address(object, member, &address);
     int code = chordal__document_load(runtime->store, &address, &runtime->settings.limits, &slot->persisted->document,
                                       &value, error);
     if (code < 0) return code;
@@ -69,7 +69,7 @@ int chordal__persist_load(chordal__object *object, chordal_error *error) {
         int code = load_member(object, i, error);
         if (code < 0) return code;
     }
-    return 0;
+    return chordal__tables_load(object, error);
 }
 
 void chordal__persist_forget(chordal__object *object) {
@@ -81,6 +81,7 @@ void chordal__persist_forget(chordal__object *object) {
         chordal__list_remove(&persisted->document.staged);
         chordal__release(object->runtime->memory, persisted, sizeof *persisted);
     }
+    chordal__tables_forget(object);
 }
 
 /* ---- preparing ---- */
@@ -162,7 +163,7 @@ static int write_value(chordal__object *object, const chordal__new_value *value,
                        chordal_error *error) {
     chordal__address address;
     chordal__document *document = &object->slots[value->member].persisted->document;
-    read_address(object, value->member, &address);
+    chordal__persist_address(object, value->member, &address);
     return chordal__document_write(object->runtime->store, document, &address, object->type->version, number,
                                    value->delta, value->base, error);
 }
@@ -196,6 +197,7 @@ static int write_commit(chordal__commit *commit, chordal_error *error) {
     int code = 0;
     for (uint32_t i = 0; i < commit->changes_len && code == 0; i++)
         code = write_change(&commit->changes[i], commit->number, error);
+    if (code == 0) code = chordal__tables_write(commit, error);
     if (code == 0 && commit->runtime->store->outbox) code = chordal__outbox_write(commit, error);
     return code;
 }
@@ -238,6 +240,7 @@ static void mark_stored(chordal__runtime *runtime, chordal__list *from, const ch
         chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, node);
         if (!waits(commit)) continue;
         commit->stored = true;
+        chordal__tables_stored(commit);
         want_compaction(runtime, commit);
     }
 }
@@ -280,7 +283,7 @@ static bool builds_on_fallen(const chordal__commit *commit) {
     for (uint32_t i = 0; i < commit->changes_len; i++)
         for (uint32_t k = 0; k < commit->changes[i].values_len; k++)
             if (commit->changes[i].object->slots[commit->changes[i].values[k].member].fallen) return true;
-    return false;
+    return chordal__tables_on_fallen(commit);
 }
 
 static int try_one(chordal__runtime *runtime, chordal__commit *commit, chordal_error *error) {
@@ -297,8 +300,10 @@ static int try_one(chordal__runtime *runtime, chordal__commit *commit, chordal_e
 static void end_failed(chordal__runtime *runtime, chordal__list *failed) {
     for (chordal__list *node = runtime->commits.next; node != &runtime->commits; node = node->next)
         for_each_value(CHORDAL__ENTRY(node, chordal__commit, node), put_tip);
-    for (chordal__list *node = failed->next; node != failed; node = node->next)
+    for (chordal__list *node = failed->next; node != failed; node = node->next) {
         for_each_value(CHORDAL__ENTRY(node, chordal__commit, node), stand_up);
+        chordal__tables_stand_up(CHORDAL__ENTRY(node, chordal__commit, node));
+    }
     while (!chordal__list_empty(failed)) {
         chordal__commit *commit = CHORDAL__ENTRY(failed->next, chordal__commit, node);
         chordal__list_remove(&commit->node);
@@ -318,6 +323,7 @@ static void try_each(chordal__runtime *runtime) {
         if (code == 0) continue;
         chordal__reason_set(runtime->memory, &commit->reason, code, NULL, 0, error.detail, strlen(error.detail));
         for_each_value(commit, fall);
+        chordal__tables_fall(commit);
         chordal__list_remove(&commit->node);
         chordal__list_append(&failed, &commit->node);
     }
@@ -374,14 +380,15 @@ static int retire_documents(chordal__object *object, chordal_error *error) {
         chordal__list_remove(&persisted->compacting);
         code = chordal__document_retire(runtime->store, &persisted->document, last, all, error);
     }
+    if (code == 0) code = chordal__tables_retire(object, error);
     if (code == 0) return chordal__step_commit(runtime->store, error);
     chordal__step_abort(runtime->store);
     return code;
 }
 
 int chordal__persist_retire(chordal__object *object, chordal_error *error) {
-    bool any = false;
     chordal__persist_step(object->runtime);
+    bool any = chordal__tables_any(object);
     for (uint32_t i = 0; i < object->type->members->count; i++)
         any |= object->slots[i].persisted && object->slots[i].persisted->document.now.id;
     return any ? retire_documents(object, error) : 0;

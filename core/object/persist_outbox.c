@@ -1,6 +1,7 @@
 /* persist_outbox.c: what a commit wrote, as those who follow the store read it: [[type, params, member, change], …],
- * where a change is MessagePack bin of packed ops, or [value] for a document that begins or begins anew. */
-#include "object/object.h"
+ * where a change is MessagePack bin of packed ops, [value] for a document that begins or begins anew, {"put": row} or
+ * {"remove": [key, …]} for a row. */
+#include "object/tables.h"
 
 static void write_value(chordal__buffer *out, const chordal__object *object, const chordal__new_value *value) {
     const chordal__text *type = &object->type->name, *member = &object->type->members->items[value->member].name;
@@ -31,11 +32,12 @@ int chordal__outbox_write(const chordal__commit *commit, chordal_error *error) {
     chordal__runtime *runtime = commit->runtime;
     chordal__buffer *out = &runtime->scratch;
     chordal__buffer_clear(out);
-    chordal__pack_write_array(out, count_written(commit));
+    chordal__pack_write_array(out, count_written(commit) + chordal__tables_count(commit));
     for (uint32_t i = 0; i < commit->changes_len; i++)
         for (uint32_t k = 0; k < commit->changes[i].values_len; k++)
             if (is_written(&commit->changes[i].values[k]))
                 write_value(out, commit->changes[i].object, &commit->changes[i].values[k]);
+    chordal__tables_outbox(commit, out);
     if (out->failed) return chordal__fail(error, out->failed, 0, "no memory for the outbox");
     return chordal__outbox_add(runtime->store, commit->number, out->data, out->len, error);
 }

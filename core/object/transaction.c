@@ -1,5 +1,5 @@
 /* transaction.c: drafts over any number of documents, and turning them into a prepared commit. */
-#include "object/object.h"
+#include "object/tables.h"
 
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error) {
@@ -10,6 +10,9 @@ int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chord
     transaction->runtime = runtime;
     transaction->call = call;
     transaction->memory = chordal__memory_ref(runtime->memory);
+#if CHORDAL__STORE
+    chordal__list_init(&transaction->tables);
+#endif
     chordal__list_append(&runtime->transactions, &transaction->node);
     *out = transaction;
     return 0;
@@ -28,6 +31,7 @@ static void drop_drafts(chordal_transaction *transaction) {
 
 void chordal__transaction_orphan(chordal_transaction *transaction) {
     drop_drafts(transaction);
+    if (CHORDAL__STORE) chordal__own_tables_drop(transaction);
     chordal__list_remove(&transaction->node);
     transaction->runtime = NULL;
     transaction->host = NULL;
@@ -95,14 +99,24 @@ int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error
     return code;
 }
 
+static bool is_row(const chordal_transaction *transaction, chordal_id id, const chordal__path *path) {
+    const chordal__object *object = chordal__id_get(&transaction->runtime->ids, id, CHORDAL__ID_OBJECT);
+    uint64_t member = path->segments[0].index;
+    if (!object || member >= object->type->members->count) return false;
+    return object->type->members->items[member].kind == CHORDAL_MEMBER_TABLE;
+}
+
 static int do_op(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
     chordal__touched *touched;
     int code = CHORDAL_E_PATH;
-    if (!op.path || op.path->count == 0 || op.path->segments[0].is_key || op.path->segments[0].index > UINT32_MAX)
+    bool row = CHORDAL__STORE && op.path && op.path->count > 1 && is_row(transaction, object, op.path);
+    if (row)
+        code = chordal__own_table_op(transaction, object, &op, error);
+    else if (!op.path || op.path->count == 0 || op.path->segments[0].is_key || op.path->segments[0].index > UINT32_MAX)
         chordal__fail(error, code, 0, "a path begins with the index of a member");
     else
         code = chordal__transaction_draft(transaction, object, (uint32_t)op.path->segments[0].index, &touched, error);
-    if (code == 0) return chordal__touched_do(touched, op, error);
+    if (code == 0 && !row) return chordal__touched_do(touched, op, error);
     chordal__op_dispose(transaction->memory, &op);
     return code;
 }
@@ -155,7 +169,7 @@ static int check_conflicts(const chordal_transaction *transaction, chordal_error
         if (touched->object->state == CHORDAL__OBJECT_RETIRED)
             return chordal__fail(error, CHORDAL_E_RETIRED, 0, "an object was retired during the transaction");
     }
-    return 0;
+    return CHORDAL__STORE ? chordal__own_tables_check(transaction, error) : 0;
 }
 
 static bool takes_part(const chordal_transaction *transaction, const chordal__touched *touched) {
@@ -163,7 +177,7 @@ static bool takes_part(const chordal_transaction *transaction, const chordal__to
 }
 
 static uint32_t count_objects(const chordal_transaction *transaction) {
-    uint32_t count = 0;
+    uint32_t count = CHORDAL__STORE ? chordal__own_tables_count(transaction) : 0;
     for (size_t i = 0; i < transaction->touched_len; i++) {
         bool first = true;
         if (!takes_part(transaction, &transaction->touched[i])) continue;
@@ -175,7 +189,7 @@ static uint32_t count_objects(const chordal_transaction *transaction) {
     return count;
 }
 
-static chordal__change *change_for(chordal__commit *commit, chordal__object *object) {
+chordal__change *chordal__commit_change(chordal__commit *commit, chordal__object *object) {
     for (uint32_t i = 0; i < commit->changes_len; i++)
         if (commit->changes[i].object == object) return &commit->changes[i];
     chordal__change *change = &commit->changes[commit->changes_len++];
@@ -210,7 +224,7 @@ static int add_touched(chordal__commit *commit, chordal__touched *touched, chord
     chordal__object *object = touched->object;
     bool changed = !CHORDAL__STORE || touched->draft.ops.count != 0;
     chordal__new_value *value;
-    chordal__change *change = change_for(commit, object);
+    chordal__change *change = chordal__commit_change(commit, object);
     int code =
         add_value(commit->runtime->memory, change, touched->member, changed ? touched->draft.value : NULL, &value);
     if (code < 0) return chordal__fail(error, code, 0, "no memory for a commit");
@@ -232,7 +246,7 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction, chord
         int code = add_touched(commit, touched, error);
         if (code < 0) return code;
     }
-    return 0;
+    return CHORDAL__STORE ? chordal__own_tables_prepare(commit, transaction, error) : 0;
 }
 
 /* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees what
@@ -272,6 +286,7 @@ static void advance_tips(chordal__commit *commit, chordal_transaction *transacti
             slot->moves++;
         }
     }
+    if (CHORDAL__STORE) chordal__tables_advance(commit);
 }
 
 int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *out_ticket, chordal_error *error) {
@@ -284,6 +299,7 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
     if (code < 0) return code;
     for (size_t i = 0; CHORDAL__STORE && i < transaction->touched_len; i++)
         transaction->changes |= transaction->touched[i].draft.ops.count != 0;
+    if (CHORDAL__STORE) transaction->changes |= chordal__own_tables_change(transaction);
     chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
     if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
     code = fill(commit, transaction, error);

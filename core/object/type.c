@@ -1,5 +1,5 @@
 /* type.c: types that this host provides, from their declarations. */
-#include "object/object.h"
+#include "object/tables.h"
 
 typedef struct declaration {
     chordal__runtime *runtime;
@@ -124,20 +124,27 @@ static bool is_word(const chordal__node *node, const char *word) {
 }
 
 static uint8_t kind_of(const chordal__node *declared) {
-    static const char *const words[] = {"", "document", "derive", "method"};
+    static const char *const words[] = {
+        "document",
+        "derive",
+        "method",
+#if CHORDAL__STORE
+        "table"
+#endif
+    };
     const chordal__node *kind = field(declared, "kind");
-    for (uint8_t i = CHORDAL_MEMBER_DOCUMENT; i <= CHORDAL_MEMBER_METHOD; i++)
-        if (is_word(kind, words[i])) return i;
+    for (uint8_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(kind, words[i])) return (uint8_t)(i + 1);
     return 0;
 }
 
-static int read_member(declaration *d, const chordal__node *declared) {
+static int read_member(declaration *d, chordal__node *declared) {
     chordal__members *members = d->type->members;
     if (!is_kind(declared, CHORDAL_KIND_OBJECT)) return refuse(d, CHORDAL_E_INVALID, "a member is an object");
     chordal__node *name = field(declared, "name");
     uint8_t kind = kind_of(declared);
     if (!is_kind(name, CHORDAL_KIND_STRING)) return refuse(d, CHORDAL_E_INVALID, "a member needs a name");
-    if (!kind) return refuse(d, CHORDAL_E_INVALID, "a member's kind is document, derive or method");
+    if (!kind) return refuse(d, CHORDAL_E_INVALID, "a member's kind is document, derive, method or table");
     chordal__text text = {NULL, 0};
     int code = chordal__text_of_node(d->runtime->memory, name, &text);
     if (code < 0) return refuse(d, code, "no memory for the type");
@@ -148,6 +155,8 @@ static int read_member(declaration *d, const chordal__node *declared) {
     chordal__member *member = &members->items[members->count - 1];
     if (kind == CHORDAL_MEMBER_DERIVE) return read_from(d, declared, member, members->count - 1);
     if (kind == CHORDAL_MEMBER_METHOD) return read_method(d, declared, member);
+    if (CHORDAL__STORE && kind == CHORDAL_MEMBER_TABLE)
+        return chordal__table_read(d->runtime, declared, member, d->error);
     if (CHORDAL__STORE) code = read_persist(d, declared, member);
     if (code < 0) return code;
     chordal__node *initial = field(declared, "initial");
@@ -216,7 +225,9 @@ static int enter(declaration *d) {
         return refuse(d, CHORDAL_E_EXISTS, "the type is provided already");
     type->id = chordal__id_new(&d->runtime->ids, CHORDAL__ID_TYPE, type, false);
     if (!type->id) return refuse(d, CHORDAL_E_NOMEM, "no memory for the type");
-    int code = chordal__map_put(&d->runtime->types, type->name.data, type->name.len, type);
+    int code = CHORDAL__STORE ? chordal__tables_open(type, d->error) : 0;
+    if (code < 0) return code;
+    code = chordal__map_put(&d->runtime->types, type->name.data, type->name.len, type);
     return code < 0 ? refuse(d, code, "no memory for the type") : 0;
 }
 
@@ -251,6 +262,7 @@ chordal__type *chordal__type_find(chordal__runtime *runtime, const void *name, s
 void chordal__type_free(chordal__type *type) {
     if (!type) return;
     chordal__memory *memory = type->runtime->memory;
+    if (CHORDAL__STORE && type->members) chordal__tables_close_unopened(type->members);
     for (uint32_t i = 0; i < type->params_len; i++) chordal__text_clear(memory, &type->params[i]);
     chordal__release(memory, type->params, type->params_len * sizeof *type->params);
     chordal__members_unref(type->members);

@@ -19,6 +19,12 @@ static const char *const steps[] = {
     " STRICT;"
     "CREATE INDEX chordal_bases ON chordal_revisions(id, number) WHERE base = 1;"
     "CREATE TABLE chordal_outbox(number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;",
+    /* Tables are chordal_table_ID, their columns c0, c1, …; `object` there is the id of an owner. */
+    "ALTER TABLE chordal_runs ADD COLUMN reserved INTEGER;"
+    "CREATE TABLE chordal_tables(id INTEGER PRIMARY KEY, type BLOB NOT NULL, member BLOB NOT NULL,"
+    " version INTEGER NOT NULL, declaration BLOB NOT NULL, UNIQUE(type, member)) STRICT;"
+    "CREATE TABLE chordal_owners(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, params BLOB NOT NULL,"
+    " UNIQUE(type, key)) STRICT;",
 };
 _Static_assert(sizeof steps / sizeof *steps == CHORDAL_STORE, "each version of the schema has its step");
 

@@ -1,6 +1,6 @@
 /* step.c: one SQLite transaction of prepared commits. What it changes here is given back when it does not go through.
  */
-#include "store/store.h"
+#include "store/table.h"
 
 #include <sqlite3.h>
 
@@ -22,6 +22,7 @@ static void settle(chordal__store *store, bool through) {
     }
     if (through && store->staged_run_id) store->run_id = store->staged_run_id;
     store->staged_run_id = 0;
+    chordal__tables_settle(store, through);
     store->in_step = false;
 }
 

@@ -26,9 +26,10 @@ int chordal__sqlite_code(int result);
     STATEMENT(RUN_END, "UPDATE chordal_runs SET last = ?2 WHERE id = ?1")                                              \
     STATEMENT(RUN_NEWEST, "SELECT id, first, last FROM chordal_runs ORDER BY id DESC LIMIT 1")                         \
     STATEMENT(RUN_RECOVER,                                                                                             \
-              "SELECT max(max(ifnull(retired, 0), ifnull((SELECT number FROM chordal_revisions WHERE id BETWEEN "      \
-              "d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1), 0))) "                               \
-              "FROM chordal_documents d WHERE run = ?1")                                                               \
+              "SELECT max(ifnull(max(max(ifnull(retired, 0), ifnull((SELECT number FROM chordal_revisions "            \
+              "WHERE id BETWEEN d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1), 0))), 0), "         \
+              "ifnull((SELECT reserved FROM chordal_runs WHERE id = ?1), 0)) FROM chordal_documents d WHERE run = ?1") \
+    STATEMENT(RUN_RESERVE, "UPDATE chordal_runs SET reserved = ?2 WHERE id = ?1")                                      \
     STATEMENT(DOCUMENT_FIND, "SELECT id, incarnation, version, run, retired FROM chordal_documents "                   \
                              "WHERE type = ?1 AND key = ?2 AND member = ?3 ORDER BY incarnation DESC LIMIT 1")         \
     STATEMENT(DOCUMENT_ADD,                                                                                            \
@@ -71,7 +72,13 @@ int chordal__sqlite_code(int result);
     STATEMENT(CHECK_LIVES, "SELECT max(id) FROM chordal_documents WHERE retired IS NULL GROUP BY type, key, member "   \
                            "HAVING count(*) > 1 LIMIT 1")                                                              \
     STATEMENT(CHECK_OWNER, "SELECT id FROM chordal_revisions r WHERE NOT EXISTS "                                      \
-                           "(SELECT 1 FROM chordal_documents d WHERE d.id = r.id >> 36) LIMIT 1")
+                           "(SELECT 1 FROM chordal_documents d WHERE d.id = r.id >> 36) LIMIT 1")                      \
+    STATEMENT(TABLE_FIND, "SELECT id, version, declaration FROM chordal_tables WHERE type = ?1 AND member = ?2")       \
+    STATEMENT(TABLE_ADD, "INSERT INTO chordal_tables(type, version, declaration, member) VALUES(?1, ?2, ?3, ?4)")      \
+    STATEMENT(TABLE_SET, "UPDATE chordal_tables SET version = ?2, declaration = ?3 WHERE id = ?1")                     \
+    STATEMENT(OWNER_FIND, "SELECT id FROM chordal_owners WHERE type = ?1 AND key = ?2")                                \
+    STATEMENT(OWNER_ADD, "INSERT INTO chordal_owners(type, key, params) VALUES(?1, ?2, ?3)")                           \
+    STATEMENT(OWNER_END, "DELETE FROM chordal_owners WHERE id = ?1")
 
 #define CHORDAL__STATEMENT_ENUM(name, sql) CHORDAL__SQL_##name,
 enum { CHORDAL__STATEMENTS(CHORDAL__STATEMENT_ENUM) CHORDAL__SQL_COUNT };
@@ -95,9 +102,13 @@ typedef struct chordal__store {
     int64_t staged_run_id; /* what run_id is when the step is through */
     uint64_t last;         /* the newest commit number that is known to be in the file */
     bool in_step;
-    uint8_t filling;      /* CHORDAL__FILLING_… */
-    chordal__list staged; /* documents that the step has changed */
-    chordal__list copies; /* that are being made of it, by the room above */
+    uint8_t filling;                    /* CHORDAL__FILLING_… */
+    chordal__list staged;               /* documents that the step has changed */
+    chordal__list copies;               /* that are being made of it, by the room above */
+    chordal__list owners;               /* of rows, that it has changed */
+    chordal__list tables;               /* open (table.h) */
+    uint64_t reserved, staged_reserved; /* the run may have written rows up to this commit */
+    uint64_t staged_number;             /* that of the step's newest row */
 } chordal__store;
 
 typedef struct chordal__store_options {
@@ -142,6 +153,8 @@ void chordal__owner_unlock(const char *path, int lock); /* and remove the file *
 void chordal__file_remove(const char *path, const char *suffix);
 /* The file beside (`suffix`) takes the path's name, and that is on the disk. DISK_IO, DISK_FULL, READ_ONLY. */
 int chordal__file_take(const char *path, const char *suffix, chordal_error *error);
+
+#define CHORDAL__NUMBERS_AHEAD 1023 /* commits for which a run notes ahead that it may have written rows */
 
 /* ---- lineage.c: runs, each with its first commit ---- */
 /* The newest commit in the file, when it is opened. */

@@ -357,6 +357,11 @@ export interface Flat {
    */
   object_revoke(host: HostHandle, object: number, format: number, authority: Uint8Array, reason: string): void;
   /**
+   * The row of a key as it is stored, outside of transactions. Errors: CLOSED, NO_MEMBER, INVALID (no table),
+   * NOT_FOUND, ROOM, those of keys and of reading the store.
+   */
+  object_row(host: HostHandle, object: number, member: number, format: number, key: Uint8Array, buffer: Uint8Array): number;
+  /**
    * Make a type's object go live, or fail with a name and a message (`name_len` 0: live). Only for types with
    * `start`. Errors: CLOSED, STATE.
    */
@@ -475,7 +480,9 @@ export interface Flat {
    *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false, "guarded": false,
    *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
    *                  {"name": "count", "kind": "derive", "from": ["list"]},
-   *                  {"name": "add", "kind": "method", "idempotent": false}]}
+   *                  {"name": "add", "kind": "method", "idempotent": false},
+   *                  {"name": "notes", "kind": "table", "version": 1, "key": ["id"], "indexes": {"by_title": ["title"]},
+   *                   "columns": {"id": "integer", "title": "text", "done": {"type": "integer", "default": 0}}}]}
    *
    * Members are numbered from 0 in this order. `keep`: objects stay when nobody holds them. `start`: an object goes
    * live only when the provider answers its OBJECT event with chordal_object_start. `guarded`: GUARD events ask the
@@ -483,9 +490,17 @@ export interface Flat {
    * reads documents and derives named before it. With a store, documents are in it, unless they say `"persist":
    * false`; `"history"` of the type is how many of their newest revisions can be read back, a number (default 0) or
    * "all", and `"deltas"` how many changes may lie behind a whole value (default 1024). Objects are made when first
-   * asked for, one for each (type, params); params must have exactly the declared keys. Errors: EXISTS, SYNTAX and
-   * the other data errors, INVALID (with words), UNSUPPORTED (`durable` methods and documents that say `"persist":
-   * true` need a store; a build for tabs has no guards), LIMIT.
+   * asked for, one for each (type, params); params must have exactly the declared keys.
+   *
+   * A table (table.h) is in the store. Its 1 to 64 columns are integer, real, text, json or bytes; the key is of 1 to
+   * 8 of them, an index, too (json in neither). The store's table is brought up to the declaration at once: it is
+   * made, columns that are new are added (with their default, which integer, real and text may have), those that are
+   * gone are forgotten, indexes are made and dropped.
+   *
+   * Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words; also: the store has another key or another
+   * type for a column), TYPE_VERSION (the store's table is newer), UNSUPPORTED (tables, `durable` methods and
+   * documents that say `"persist": true` need a store; a build for tabs has no guards), LIMIT, and those of writing
+   * the store.
    */
   type_provide(host: HostHandle, declaration: Uint8Array): number;
   /**

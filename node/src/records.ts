@@ -77,6 +77,7 @@ export const LINK_WAIT = 4;
 export const MEMBER_DERIVE = 2;
 export const MEMBER_DOCUMENT = 1;
 export const MEMBER_METHOD = 3;
+export const MEMBER_TABLE = 4;
 /** No deadline. */
 export const NEVER = 9007199254740991;
 /** somebody holds it for the first time */
@@ -106,7 +107,7 @@ export const REFERENCE_REVOKED = 6;
 /** RESULT: `value` is raw bytes */
 export const RESULT_BYTES = 1;
 /** the newest store schema */
-export const STORE = 1;
+export const STORE = 2;
 /** keep what each commit wrote for others to follow (store.h) */
 export const STORE_OUTBOX = 2;
 /** read beside its owner, or where nothing may be written; commits fail READ_ONLY */

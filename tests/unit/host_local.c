@@ -292,7 +292,7 @@ TEST(declarations_are_checked) {
         "{\"name\":\"\"}",
         "{\"name\":\"x\"}",
         "{\"name\":\"x\",\"members\":[{}]}",
-        "{\"name\":\"x\",\"members\":[{\"name\":\"a\",\"kind\":\"table\"}]}",
+        "{\"name\":\"x\",\"members\":[{\"name\":\"a\",\"kind\":\"registry\"}]}",
         "{\"name\":\"x\",\"version\":0,\"members\":[]}",
         "{\"name\":\"x\",\"params\":[1],\"members\":[]}",
         "{\"name\":\"x\",\"params\":[\"a\",\"a\"],\"members\":[]}",

@@ -42,7 +42,7 @@ typedef struct chordal_member {
     const char *name;
     uint32_t kind;             /* CHORDAL_MEMBER_… */
     const char *given;         /* document: the initial JSON; derive: what it is made from, separated by spaces;
-                                * method: "idempotent" or NULL */
+                                * method: "idempotent" or NULL; table: {"columns": …, "key": …} */
     chordal_function function; /* derive, method: answers request->id */
 } chordal_member;
 
@@ -52,6 +52,9 @@ typedef struct chordal_member {
     { name, CHORDAL_MEMBER_DERIVE, from, function }
 #define CHORDAL_METHOD(name, function)                                                                                 \
     { name, CHORDAL_MEMBER_METHOD, NULL, function }
+
+#define CHORDAL_TABLE(name, declaration)                                                                               \
+    { name, CHORDAL_MEMBER_TABLE, declaration, NULL }
 
 /* One that may run twice without harm: it is run again when its outcome is not known. */
 #define CHORDAL_METHOD_IDEMPOTENT(name, function)                                                                      \

@@ -1,0 +1,83 @@
+/* tables.c: rows under failing allocation: a call that is refused is made again, and all ends as if none had been. */
+#include "../tables.h"
+
+#include "sweep.h"
+
+typedef struct world {
+    test_host h;
+    fault_memory *memory;
+    chordal_id object;
+    int code;
+} world;
+
+static bool went(world *w, int code) {
+    if (code && !w->code) w->code = code;
+    return code == 0;
+}
+
+#define AGAIN(w, call) (went(w, call) || (w->code == CHORDAL_E_NOMEM && (call) == 0))
+
+static bool open_world(world *w, const chordal_memory_functions *functions) {
+    chordal_host_options options = {.memory = functions, .store = store_path};
+    chordal_id type;
+    options.size = sizeof options;
+    if (!went(w, chordal_host_open(&options, &w->h.host, NULL))) return false;
+    return AGAIN(w, chordal_type_provide(w->h.host, (const uint8_t *)BOARD, strlen(BOARD), &type, NULL)) &&
+           AGAIN(w, chordal_object_get(w->h.host, "board", 5, CHORDAL_FORMAT_JSON, (const uint8_t *)"{\"name\":\"a\"}",
+                                       12, &w->object, NULL));
+}
+
+static void turn(world *w) {
+    static _Alignas(8) uint8_t buffer[1 << 16];
+    size_t len = 1;
+    for (int i = 0; i < 20 && len; i++) went(w, chordal_host_poll(w->h.host, 0, buffer, sizeof buffer, &len, NULL));
+}
+
+static bool act(world *w, chordal_transaction *t, row_function function, const char *json) {
+    return AGAIN(w,
+                 function(t, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON, (const uint8_t *)json, strlen(json), NULL));
+}
+
+static bool change(world *w) {
+    chordal_transaction *t = NULL;
+    chordal_id ticket;
+    if (!AGAIN(w, chordal_transaction_begin(w->h.host, 0, &t, NULL))) return false;
+    bool done = act(w, t, chordal_transaction_put, "{\"id\":1,\"title\":\"it\",\"data\":[1],\"blob\":\"AAAA\"}") &&
+                act(w, t, chordal_transaction_put, "{\"id\":2}") &&
+                act(w, t, chordal_transaction_patch, "{\"id\":1,\"done\":3}") &&
+                act(w, t, chordal_transaction_remove, "2");
+    if (!done) {
+        chordal_transaction_abort(t);
+        return false;
+    }
+    return went(w, chordal_transaction_commit(t, &ticket, NULL));
+}
+
+static void look(world *w) {
+    uint8_t row[256];
+    size_t len = 0;
+    if (AGAIN(w, chordal_object_row(w->h.host, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON, (const uint8_t *)"1", 1,
+                                    row, sizeof row, &len, NULL)))
+        CHECK(memcmp(row, "{\"id\":1,\"title\":\"it\",\"done\":3", 29) == 0);
+}
+
+static int scenario(const chordal_memory_functions *functions, fault_memory *memory, void *context) {
+    world w = {.memory = memory};
+    (void)context;
+    new_store();
+    if (open_world(&w, functions)) {
+        bool changed = change(&w);
+        turn(&w);
+        if (changed && !memory->failures) look(&w);
+    }
+    chordal_host_forget(w.h.host);
+    return w.code;
+}
+
+TEST(rows) {
+    fault_plan plan = {.name = "rows", .scenario = scenario, .benign = true};
+    CHECK(fault_sweep(&plan) > 50);
+    remove_store();
+}
+
+TESTS({"rows", rows})
