@@ -52,6 +52,7 @@ import {
 } from "./records.js";
 import { Reference, withMembers, type AnyReference, type CallOptions, type ReferenceTo } from "./reference.js";
 import { Replica, type KeepValues } from "./replica.js";
+import { Store } from "./store.js";
 import type { Transaction } from "./transaction.js";
 import { Worker, type WorkerOptions } from "./worker.js";
 
@@ -175,6 +176,7 @@ export class Host implements Disposable, AsyncDisposable {
     private servers = new Set<Server>();
     private workers = new Set<Worker>();
     private parentLink: Link | undefined;
+    private kept: Store | undefined;
 
     constructor(private readonly options: HostOptions = {}) {
         this.freeze = options.freeze ?? platform().development;
@@ -641,6 +643,11 @@ export class Host implements Disposable, AsyncDisposable {
     }
 
     // ---- the rest ----
+
+    /** What lies in this host's store, to be read back, followed, copied and checked. Not in browsers. */
+    get store(): Store {
+        return (this.kept ??= new Store(this.core, this.opened!.provider));
+    }
 
     /** What the core counted: memory, messages, bytes, commits, crossings (`entries`) … (docs/api.md). */
     counters(): Counters {

@@ -45,6 +45,7 @@ export type {
     Watchable,
 } from "./reference.js";
 export type { KeepValues, ReferenceState } from "./replica.js";
+export type { Fault, Store, StoredDocument, Write, Written } from "./store.js";
 export type { Documents, Transaction } from "./transaction.js";
 export type { Immutable, Value } from "./value.js";
 export type { Versions } from "./versions.js";

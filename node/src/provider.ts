@@ -379,14 +379,25 @@ export class Provider {
             if (touched[touched.length - 1] !== object) touched.push(object); // those of one object come together
         });
         for (const object of touched) this.unsettled.set(object.id, (this.unsettled.get(object.id) ?? 0) + 1);
+        const outcome = this.expect(number, touched);
+        this.pump.settle(this.rounds);
+        return outcome;
+    }
+
+    private expect(number: number, touched: ProvidedBase[]): Promise<number> {
         let ticket: Ticket;
         const outcome = new Promise<number>((resolve, reject) => {
             ticket = { touched, outcome: undefined, resolve, reject };
         });
         ticket!.outcome = outcome;
         this.tickets.set(number, ticket!);
-        this.pump.settle(this.rounds);
         return outcome;
+    }
+
+    /** What comes of a ticket that is no commit's. */
+    outcomeOf(number: number): Promise<number> {
+        this.pump.wake();
+        return this.expect(number, []);
     }
 
     /** Events are looked at when they are polled, before their turn. */

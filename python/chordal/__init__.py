@@ -18,6 +18,7 @@ from .link import Link, Server
 from .memory import pair
 from .object import Ask, Object, derive, document, method
 from .reference import Frames, Member, Reference, Watch
+from .store import Fault, Store, StoredDocument, Write, Written
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, FrozenList, Value, freeze
 from .worker import Worker
@@ -39,6 +40,7 @@ __all__ = [
     "DeriveError",
     "DraftDict",
     "DraftList",
+    "Fault",
     "Frame",
     "Frames",
     "FrozenDict",
@@ -51,11 +53,15 @@ __all__ = [
     "OutcomeUnknown",
     "Reference",
     "Server",
+    "Store",
+    "StoredDocument",
     "Ticket",
     "Transaction",
     "Value",
     "Watch",
     "Worker",
+    "Write",
+    "Written",
     "connect",
     "derive",
     "document",

@@ -38,6 +38,7 @@ class Provider:
         self.calls: dict[int, Call] = {}
         self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
         self.unnumbered: deque[tuple[Ticket, Transaction]] = deque()  # there was no memory for the ticket's number
+        self.copies: dict[int, Ticket] = {}  # of the store
         self.placements: dict[str, Placement] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.settle_polls = 0  # how often derives may have to be asked for after a commit
@@ -248,7 +249,18 @@ class Provider:
             self.pump.wake()
         return ticket
 
+    async def copy(self, path: bytes) -> int:
+        """Copy the store; the ticket of it is like a commit's."""
+        self.pump.loop()
+        ticket = self.copies[self.core.store_backup(path)] = Ticket()
+        self.pump.wake()
+        return await ticket
+
     def on_ticket(self, event: _records.TicketEvent) -> None:
+        copy = self.copies.pop(event.ticket, None)
+        if copy is not None:
+            copy._settle(event.commit, error_of(event.code, event.detail) if event.code else None)
+            return
         ticket, transaction = self.tickets.pop(event.ticket, None) or self.unnumbered.popleft()
         if event.code:
             for instance in transaction._instances():  # the tips fell back
@@ -265,6 +277,9 @@ class Provider:
             task.cancel()
         for ticket, _ in (*self.tickets.values(), *self.unnumbered):
             ticket._settle(0, error)
+        for copy in self.copies.values():
+            copy._settle(0, error)
+        self.copies.clear()
         self.tickets.clear()
         self.unnumbered.clear()
         self.calls.clear()

@@ -20,6 +20,7 @@ from .errors import ChordalError, call_error, closed
 from .link import Authenticate, Link, Server
 from .object import Object, Placement, TypeLike, type_of
 from .reference import Reference
+from .store import Store
 from .transaction import Transaction
 from .values import FrozenDict, freeze
 
@@ -73,6 +74,7 @@ class Host:
         self._core = Core(limits | named | stored)
         self._provider = Provider(self)
         self._admission = Admission(self, self._provider)
+        self._store = Store(self._core, self._provider)
         self._pump = self._provider.pump = Pump(self._core, self._handlers())
         self._pump.on_new_loop = self._on_new_loop
         self._replicas: dict[int, weakref.ref[Replica]] = {}
@@ -417,6 +419,11 @@ class Host:
             link._on_output()
 
     # ---- the rest ----
+
+    @property
+    def store(self) -> Store:
+        """What lies in this host's store, to be read back, followed, copied and checked."""
+        return self._store
 
     @property
     def run(self) -> str:

@@ -58,5 +58,11 @@ PyMethodDef core_methods[] = {
     SOME(link_refuse),
     SOME(guard_answer),
     SOME(revoke),
+    SOME(store_read),
+    SOME(store_documents),
+    SOME(store_outbox),
+    SOME(store_check),
+    ONE(store_trim),
+    ONE(store_backup),
     {0},
 };

@@ -75,6 +75,15 @@ PyObject *core_link_refuse(PyObject *, PyObject *);
 PyObject *core_guard_answer(PyObject *, PyObject *);
 PyObject *core_revoke(PyObject *, PyObject *);
 
+/* ---- core_store.c ---- */
+
+PyObject *core_store_read(PyObject *, PyObject *);
+PyObject *core_store_documents(PyObject *, PyObject *);
+PyObject *core_store_outbox(PyObject *, PyObject *);
+PyObject *core_store_check(PyObject *, PyObject *);
+PyObject *core_store_trim(PyObject *, PyObject *);
+PyObject *core_store_backup(PyObject *, PyObject *);
+
 /* A function of the core that takes one id and nothing else. */
 typedef int one_id(chordal_host *host, chordal_id id, chordal_error *error);
 PyObject *core_act(PyObject *core, PyObject *id, one_id *act);

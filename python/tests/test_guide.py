@@ -25,6 +25,7 @@ def test_guide(tmp_path):
             provider.cancel()
             await asyncio.wait([provider])
         await asyncio.wait_for(names["guarded"](), 10)
+        await asyncio.wait_for(names["remember"](tmp_path), 10)
 
     asyncio.run(both())
 
