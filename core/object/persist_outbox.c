@@ -68,11 +68,20 @@ static int show_value(chordal__page *page, chordal__reader *reader, chordal_erro
     return chordal__json_from_pack(&page->out, reader, page->limits, error);
 }
 
+static bool begins_bytes(const chordal__reader *reader) {
+    return reader->at != reader->end && *reader->at >= 0xc4 && *reader->at <= 0xc6;
+}
+
+static const uint8_t *read_bin(chordal__reader *reader, size_t *len) {
+    uint8_t head = chordal__read_byte(reader);
+    *len = (size_t)read_length(reader, 1 << (head - 0xc4));
+    return chordal__read_bytes(reader, *len);
+}
+
 static int show_ops(chordal__page *page, chordal__reader *reader, chordal_error *error) {
     chordal__ops ops;
-    uint8_t head = chordal__read_byte(reader);
-    size_t len = (size_t)read_length(reader, 1 << (head - 0xc4));
-    const uint8_t *data = chordal__read_bytes(reader, len);
+    size_t len;
+    const uint8_t *data = read_bin(reader, &len);
     if (reader->failed) return reader->failed;
     chordal__page_key(page, "ops");
     chordal__ops_init(&ops, page->out.memory);
@@ -82,9 +91,50 @@ static int show_ops(chordal__page *page, chordal__reader *reader, chordal_error 
     return code;
 }
 
+/* Bytes are base64 text in JSON. */
+static int show_cell(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    size_t len;
+    if (!begins_bytes(reader)) return show_value(page, reader, error);
+    const uint8_t *data = read_bin(reader, &len);
+    if (reader->failed) return reader->failed;
+    chordal__buffer_byte(&page->out, '"');
+    chordal__base64_write(&page->out, data, len);
+    chordal__buffer_byte(&page->out, '"');
+    return 0;
+}
+
+/* A row: an object of its columns; a key: an array of its cells. */
+static int show_cells(chordal__page *page, chordal__reader *reader, bool row, chordal_error *error) {
+    int code = 0;
+    uint64_t count;
+    if (!row || reader->at == reader->end)
+        count = read_count(reader);
+    else
+        count = *reader->at == 0xde ? (reader->at++, read_length(reader, 2)) : (uint64_t)(*reader->at++ & 15);
+    chordal__buffer_byte(&page->out, row ? '{' : '[');
+    for (uint64_t i = 0; i < count && code == 0; i++) {
+        if (i) chordal__buffer_byte(&page->out, ',');
+        if (row) code = show_value(page, reader, error);
+        if (row) chordal__buffer_byte(&page->out, ':');
+        if (code == 0) code = show_cell(page, reader, error);
+    }
+    chordal__buffer_byte(&page->out, row ? '}' : ']');
+    return code;
+}
+
+static int show_row_change(chordal__page *page, chordal__reader *reader, chordal_error *error) {
+    static const char put[] = "\x81\xa3put", removed[] = "\x81\xa6remove";
+    size_t left = chordal__reader_left(reader);
+    bool puts = left > 5 && memcmp(reader->at, put, 5) == 0;
+    if (!puts && (left < 9 || memcmp(reader->at, removed, 8) != 0)) return CHORDAL_E_SYNTAX;
+    reader->at += puts ? 5 : 8;
+    chordal__page_key(page, puts ? "put" : "remove");
+    return show_cells(page, reader, puts, error);
+}
+
 static int show_change(chordal__page *page, chordal__reader *reader, chordal_error *error) {
-    bool ops = reader->at != reader->end && *reader->at >= 0xc4 && *reader->at <= 0xc6;
-    if (ops) return show_ops(page, reader, error);
+    if (begins_bytes(reader)) return show_ops(page, reader, error);
+    if (reader->at != reader->end && *reader->at == 0x81) return show_row_change(page, reader, error);
     if (read_count(reader) != 1) return CHORDAL_E_SYNTAX;
     chordal__page_key(page, "value");
     return show_value(page, reader, error);

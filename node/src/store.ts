@@ -31,12 +31,17 @@ export interface StoredDocument {
     readonly commit: number | null;
 }
 
-/** What a commit did to one document: ops as those of a frame; where it begins, or begins anew, one "replace". */
+/** What a commit did to one document, or to one row of a table. */
 export interface Write {
     readonly type: string;
     readonly params: Params;
     readonly member: string;
+    /** Of a document: as those of a frame; where it begins, or begins anew, one "replace". */
     readonly ops: readonly Op[];
+    /** The row that was put in a table; bytes are base64 text. */
+    readonly put?: { readonly [column: string]: any };
+    /** The key of the row that was removed. */
+    readonly removed?: readonly any[];
 }
 
 /** What one commit wrote. */
@@ -59,7 +64,7 @@ export interface Fault {
 type List = "store_documents" | "store_outbox" | "store_check";
 
 /**
- * What lies in the store of a host: `host.store`. All of it but `trim` works in a host that reads beside the owner, too.
+ * What lies in the store of a host: `host.store`. All of it but `trim` works in a host that reads beside the owner.
  * It is what is in the file: a commit is, once its promise is fulfilled. Throws ChordalError STATE when the host has no
  * store, CORRUPT, DISK_IO; of writing also READ_ONLY, DISK_FULL; UNSUPPORTED in browsers.
  */
@@ -163,7 +168,9 @@ export class Store {
 }
 
 function written(entry: any): Write {
-    const { type, params, member } = entry;
+    const { type, params, member, put, remove } = entry;
+    if (put !== undefined) return { type, params, member, ops: [], put };
+    if (remove !== undefined) return { type, params, member, ops: [], removed: remove };
     const ops: Op[] = "value" in entry ? [{ op: "replace", path: [], value: entry.value }] : opsOf(entry.ops);
     return { type, params, member, ops };
 }

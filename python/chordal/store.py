@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .frame import Op
 from .object import TypeLike, type_of
-from .values import FrozenDict, freeze
+from .values import FrozenDict, FrozenList, freeze
 
 if TYPE_CHECKING:
     from ._native import Core
@@ -38,13 +38,17 @@ class StoredDocument(NamedTuple):
 
 
 class Write(NamedTuple):
-    """What a commit did to one document: `ops` as those of a :class:`Frame`; where it begins, or begins anew, one
-    ``("r", (), value)``."""
+    """What a commit did to one document, or to one row of a table."""
 
     type: str
     params: FrozenDict
     member: str
     ops: list[Op]
+    """Of a document: as those of a :class:`Frame`; where it begins, or begins anew, one ``("r", (), value)``."""
+    put: FrozenDict | None = None
+    """The row that was put in a table; bytes are base64 text."""
+    removed: FrozenList | None = None
+    """The key of the row that was removed."""
 
 
 class Written(NamedTuple):
@@ -130,8 +134,8 @@ class Store:
 
 
 def _write(entry: FrozenDict) -> Write:
-    ops = [("r", (), entry["value"])] if "value" in entry else list(_ops(entry["ops"]))
-    return Write(entry["type"], entry["params"], entry["member"], ops)
+    ops = [("r", (), entry["value"])] if "value" in entry else list(_ops(entry.get("ops", ())))
+    return Write(entry["type"], entry["params"], entry["member"], ops, entry.get("put"), entry.get("remove"))
 
 
 def _ops(flat: Any) -> Iterator[Op]:

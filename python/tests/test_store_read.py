@@ -85,7 +85,7 @@ async def test_the_outbox_is_followed_and_trimmed(tmp_path):
         for number, (change, ops) in enumerate(OPS, 1):
             assert await commit(kept, change) == number
             (row,) = host.store.outbox(after=number - 1)
-            assert row == (number, [("kept", {"board": "a", "side": 1}, "list", ops)]), number
+            assert row == (number, [("kept", {"board": "a", "side": 1}, "list", ops, None, None)]), number
         with kept.transaction() as t:
             t.any = t.list["text"] = "both"
         last = await t.ticket

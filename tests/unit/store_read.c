@@ -1,5 +1,5 @@
 /* store_read.c: what lies in a store is read back at a point, listed, followed, checked, put into a new one. */
-#include "store.h"
+#include "tables.h"
 
 static test_host h;
 
@@ -266,6 +266,30 @@ TEST(the_outbox_is_followed_and_trimmed) {
     test_host_close(&h);
 }
 
+TEST(rows_are_in_the_outbox) {
+    uint64_t next;
+    new_store();
+    test_host_open(&h, (chordal_host_options){.store = store_path, .store_flags = CHORDAL_STORE_OUTBOX});
+    provide(&h, BOARD);
+    chordal_id object = object_in(&h, "board", "{\"name\":\"a\"}");
+    chordal_transaction *transaction = draft_on(&h);
+    CHECK_INT(row_code(chordal_transaction_put, transaction, object, BOARD_NOTES,
+                       "{\"id\":1,\"title\":\"t\",\"data\":[1],\"blob\":\"YWJj\"}"),
+              0);
+    commit(transaction);
+    transaction = draft_on(&h);
+    CHECK_INT(row_code(chordal_transaction_remove, transaction, object, BOARD_CELLS, "[\"x\",\"YQ==\"]"), 0);
+    commit(transaction);
+    test_poll(&h);
+#define ROW "{\"type\":\"board\",\"params\":{\"name\":\"a\"},\"member\":"
+    CHECK_TEXT(page_of(chordal_store_outbox, 0, 2, &next),
+               "[{\"commit\":1,\"writes\":[" ROW
+               "\"notes\",\"put\":{\"id\":1,\"title\":\"t\",\"done\":0,\"weight\":null,\"data\":[1],"
+               "\"blob\":\"YWJj\"}}]},{\"commit\":2,\"writes\":[" ROW "\"cells\",\"remove\":[\"x\",\"YQ==\"]}]}]");
+    CHECK_TEXT(page_of(chordal_store_check, 0, 0, &next), "[]");
+    test_host_close(&h);
+}
+
 /* ---- damage ---- */
 
 static void damage(const char *sql) {
@@ -364,7 +388,7 @@ TEST(a_damaged_page_is_a_fault) {
 
 /* ---- filling a new store ---- */
 
-static int put(const char *document) {
+static int put_document(const char *document) {
     chordal_error error = {0};
     return chordal_store_put(h.host, CHORDAL_FORMAT_JSON, (const uint8_t *)document, strlen(document), &error);
 }
@@ -379,13 +403,13 @@ TEST(documents_are_put_all_or_none) {
         new_store();
         open_with(0, "");
         CHECK_INT(chordal_store_seal(h.host, NULL), CHORDAL_E_STATE);
-        CHECK_INT(put(PUT("title", "null")), 0);
-        CHECK_INT(put(PUT("list", "{\"text\":\"a\",\"entries\":[1e300,-9223372036854775808]}")), 0);
-        CHECK_INT(put(PUT("title", "1")), CHORDAL_E_EXISTS);
+        CHECK_INT(put_document(PUT("title", "null")), 0);
+        CHECK_INT(put_document(PUT("list", "{\"text\":\"a\",\"entries\":[1e300,-9223372036854775808]}")), 0);
+        CHECK_INT(put_document(PUT("title", "1")), CHORDAL_E_EXISTS);
         chordal_id type;
         CHECK_INT(chordal_type_provide(h.host, (const uint8_t *)NOTES, strlen(NOTES), &type, NULL), CHORDAL_E_STATE);
         if (sealed) CHECK_INT(chordal_store_seal(h.host, NULL), 0);
-        if (sealed) CHECK_INT(put(PUT("x", "1")), CHORDAL_E_STATE);
+        if (sealed) CHECK_INT(put_document(PUT("x", "1")), CHORDAL_E_STATE);
         test_host_close(&h);
         CHECK_INT(store_number("SELECT count(*) FROM chordal_documents"), sealed ? 2 : 0);
     }
@@ -397,7 +421,7 @@ TEST(documents_are_put_all_or_none) {
     set_json(&h, object, NOTES_TITLE, "", "2");
     test_poll(&h);
     CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.commit, 2);
-    CHECK_INT(put(PUT("x", "1")), CHORDAL_E_STATE); /* types are provided */
+    CHECK_INT(put_document(PUT("x", "1")), CHORDAL_E_STATE); /* types are provided */
     test_host_close(&h);
 }
 
@@ -416,9 +440,10 @@ TEST(what_is_no_document_is_refused) {
     };
     new_store();
     open_with(0, "");
-    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) CHECK_INT(put(documents[i]), CHORDAL_E_INVALID);
-    CHECK_INT(put("{"), CHORDAL_E_TRUNCATED);
-    CHECK_INT(put("{\"type\":\"t\",\"version\":1,\"params\":{},\"member\":\"m\",\"value\":1}"), 0);
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++)
+        CHECK_INT(put_document(documents[i]), CHORDAL_E_INVALID);
+    CHECK_INT(put_document("{"), CHORDAL_E_TRUNCATED);
+    CHECK_INT(put_document("{\"type\":\"t\",\"version\":1,\"params\":{},\"member\":\"m\",\"value\":1}"), 0);
     CHECK_INT(chordal_store_seal(h.host, NULL), 0);
     test_host_close(&h);
     CHECK_INT(store_number("SELECT count(*) FROM chordal_documents"), 1);
@@ -433,6 +458,7 @@ TESTS({"every_point_is_there", every_point_is_there},
       {"lives_that_ended_are_read", lives_that_ended_are_read}, {"a_list_comes_in_pages", a_list_comes_in_pages},
       {"a_reader_reads_as_it_was_when_it_was_opened", a_reader_reads_as_it_was_when_it_was_opened},
       {"without_a_store", without_a_store}, {"the_outbox_is_followed_and_trimmed", the_outbox_is_followed_and_trimmed},
+      {"rows_are_in_the_outbox", rows_are_in_the_outbox},
       {"damage_is_told_with_its_place", damage_is_told_with_its_place},
       {"a_damaged_outbox_is_named", a_damaged_outbox_is_named},
       {"a_damaged_page_is_a_fault", a_damaged_page_is_a_fault},
