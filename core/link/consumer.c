@@ -125,13 +125,23 @@ void chordal__consumer_references_down(chordal__consumer *consumer) {
     }
 }
 
+static chordal_time next_wait(const chordal__consumer *consumer) {
+    return chordal__backoff(&consumer->runtime->settings, consumer->attempts);
+}
+
+/* After a way that was good for long enough the waits begin anew. */
+void chordal__consumer_judge_way(chordal__consumer *consumer) {
+    chordal_time span = consumer->runtime->now - consumer->good_at;
+    if (consumer->opened && span >= next_wait(consumer) * CHORDAL__WORKED) consumer->attempts = 0;
+}
+
 /* What ends at once each time must not be asked for in a circle. */
 static void later(chordal__consumer *consumer) {
-    const chordal__settings *settings = &consumer->runtime->settings;
-    chordal_time span = chordal__backoff(settings, consumer->attempts);
+    chordal_time now = consumer->runtime->now, span = next_wait(consumer);
     if (consumer->link->state != CHORDAL_LINK_UP) return; /* all are asked for when it is up again */
     consumer->attempts++;
-    if (chordal__heap_set(&consumer->runtime->deadlines, &consumer->due, consumer->runtime->now + span) < 0)
+    consumer->good_at = now;
+    if (chordal__heap_set(&consumer->runtime->deadlines, &consumer->due, now + span) < 0)
         chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
 }
 
@@ -195,24 +205,25 @@ static void refuse_all(chordal__consumer *consumer, int code, const chordal__mes
     end_references(consumer, code, message);
 }
 
-/* Its way is gone, or it took too little: it comes back, as often as that makes sense. */
-static bool returns_after(const chordal__consumer *consumer, int code) {
-    if (!chordal__consumer_may_return(consumer)) return false;
-    if (code == CHORDAL_E_NO_ROUTE) return consumer->attempts < CHORDAL__ROUTE_TRIES;
-    return code == CHORDAL_E_LOST || code == CHORDAL_E_STALLED;
+/* It comes back, as often as that makes sense. */
+static bool may_try(const chordal__consumer *consumer, int code) {
+    bool vain = code == CHORDAL_E_NO_ROUTE && consumer->attempts >= CHORDAL__ROUTE_TRIES;
+    return chordal__consumer_may_return(consumer) && !vain;
 }
 
 void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message *message) {
     int code = chordal__error_code((const char *)message->texts[0].data, message->texts[0].len);
-    bool of_route = code == CHORDAL_E_LOST || code == CHORDAL_E_NO_ROUTE || code == CHORDAL_E_STALLED || !code;
+    /* Its way is gone, or it took too little. */
+    bool lost = code == CHORDAL_E_LOST || code == CHORDAL_E_NO_ROUTE || code == CHORDAL_E_STALLED;
     chordal__send_ended(&consumer->origin, 0, NULL, 0);
+    chordal__consumer_judge_way(consumer);
     if (code == CHORDAL_E_REFUSED && consumer->away) { /* it was another authority's */
         close_session(consumer, false);
         chordal__consumer_open(consumer);
-    } else if (returns_after(consumer, code)) {
+    } else if (lost && may_try(consumer, code)) {
         chordal__consumer_leave(consumer);
         later(consumer);
-    } else if (of_route && consumer->route.len) {
+    } else if ((lost || !code) && consumer->route.len) {
         give_up(consumer, false);
     } else {
         refuse_all(consumer, code ? code : CHORDAL_E_REFUSED, message);

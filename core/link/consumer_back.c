@@ -35,6 +35,7 @@ int chordal__consumer_opened(chordal__consumer *consumer, const chordal__message
     consumer->origin.limit = message->numbers[0];
     memcpy(consumer->run, message->ids[0], sizeof consumer->run);
     consumer->opened = consumer->known = true;
+    consumer->good_at = consumer->runtime->now;
     chordal__consumer_ask_all(consumer);
     return 0;
 }
@@ -75,7 +76,7 @@ int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *
     consumer->opened = true;
     consumer->requests = received;
     consumer->origin.limit = message->numbers[1];
-    consumer->attempts = 0;
+    consumer->good_at = consumer->runtime->now;
     for (size_t i = 0; i < consumer->numbers_capacity; i++)
         if (consumer->numbers[i]) settle_hold(consumer->numbers[i], received);
     chordal__consumer_repeat_calls(consumer, received);

@@ -231,7 +231,7 @@ void chordal__consumer_calls_lost(chordal__consumer *consumer) {
 
 /* Whether the hold that a call was made on is still the one of its reference. */
 static bool has_hold(const chordal__consumer *consumer, const chordal__call *call) {
-    const chordal__remote *remote = call->reference->hold;
+    const chordal__remote *remote = chordal__remote_of(call->reference);
     return remote && remote->consumer == consumer && remote->bound;
 }
 

@@ -8,6 +8,15 @@ static chordal__remote *remote_of(const chordal__reference *reference) {
     return reference->hold;
 }
 
+#ifndef CHORDAL__NO_PLACES
+static const chordal__source_functions remote_source;
+
+/* What a source is asked is of a reference that is carried by a session; of others it may not be. */
+chordal__remote *chordal__remote_of(const chordal__reference *reference) {
+    return reference->source == &remote_source ? reference->hold : NULL;
+}
+#endif
+
 void chordal__remote_free(chordal__remote *remote) {
     chordal__list_remove(&remote->node);
     chordal__list_remove(&remote->hungry);
@@ -208,6 +217,7 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
         chordal__reference_set_state(reference, CHORDAL_REFERENCE_FAILED, CHORDAL_E_LIMIT, far, sizeof far - 1);
         return 0;
     }
+    chordal__consumer_judge_way(consumer);
     if (!there->known && there->attempts < consumer->attempts) there->attempts = consumer->attempts;
     chordal__consumer_move_blocked(consumer, there, reference);
     replace(remote, fresh);

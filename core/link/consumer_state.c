@@ -121,7 +121,6 @@ static int bind(chordal__remote *remote, chordal__members *members, const chorda
     int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
     if (code < 0) return code;
     remote->bound = true;
-    remote->consumer->attempts = 0;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
 }

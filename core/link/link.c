@@ -1,8 +1,6 @@
 /* link.c: a link from its opening to its end, over all its transports. */
 #include "link/link.h"
 
-#define WORKED 8 /* times the next wait: so long a link was up that the waits begin anew */
-
 bool chordal__link_deflates(const chordal__link *link) {
     uint8_t deflate = link->runtime->settings.deflate;
     return deflate == CHORDAL_DEFLATE_ALWAYS || (!deflate && link->flags & CHORDAL_LINK_DEFLATE);
@@ -191,21 +189,17 @@ static void transport_ended(chordal__link *link, int code, const char *detail, b
         return;
     }
     chordal_time wait = chordal__backoff(&link->runtime->settings, link->attempts);
-    if (link->state == CHORDAL_LINK_UP && link->runtime->now - link->up_at >= wait * WORKED) link->attempts = 0;
+    if (link->state == CHORDAL_LINK_UP && link->runtime->now - link->up_at >= wait * CHORDAL__WORKED)
+        link->attempts = 0;
     wait_for_next(link, code, detail);
 }
 
 void chordal__link_down(chordal__link *link, int code, const char *detail) {
-    if (link->state == CHORDAL_LINK_CLOSED) {
-        chordal__link_drop_queue(link);
-        return;
-    }
-    if (link->transport) {
-        chordal__link_drop_queue(link);
+    chordal__link_drop_queue(link);
+    if (link->state == CHORDAL_LINK_DIAL)
+        wait_for_next(link, code, detail); /* what was asked for did not come */
+    else
         transport_ended(link, code, detail, false);
-        return;
-    }
-    if (link->state == CHORDAL_LINK_DIAL) wait_for_next(link, code, detail); /* what was asked for did not come */
 }
 
 static bool is_final(int code) {
@@ -221,15 +215,10 @@ static void say_bye(chordal__link *link, int code, const char *detail) {
 }
 
 void chordal__link_fail(chordal__link *link, int code, const char *detail) {
-    char words[112];
-    size_t len = strlen(detail);
-    if (len >= sizeof words) len = sizeof words - 1;
-    memcpy(words, detail, len); /* detail may lie in what goes away here */
-    words[len] = 0;
     if (code == CHORDAL_E_NOMEM || code == CHORDAL_E_LIMIT || code == CHORDAL_E_TIMEOUT)
         chordal__link_drop_waiting(link);
-    if (link->transport) say_bye(link, code, words);
-    transport_ended(link, code, words, is_final(code));
+    if (link->transport) say_bye(link, code, detail);
+    transport_ended(link, code, detail, is_final(code));
 }
 
 void chordal__link_peer_left(chordal__link *link, int code, const char *detail) {

@@ -26,6 +26,7 @@ typedef struct chordal__forward chordal__forward;
 #define CHORDAL__REVOKED_LIMIT 1024      /* sessions that are remembered after they were revoked */
 #define CHORDAL__PARTED_LIMIT 1024       /* lost sessions that a host in the middle remembers */
 #define CHORDAL__REASON_BYTES 4096       /* of the reason why something was revoked */
+#define CHORDAL__WORKED 8                /* times the next wait: so long a way was good that the waits begin anew */
 #define CHORDAL__ROUTE_WORDS 8           /* hosts in the middle of one session */
 #define CHORDAL__ROUTE_TRIES 4           /* of a session whose route is not known, before it asks at the link's end */
 
@@ -44,6 +45,7 @@ struct chordal__links {
     chordal__revoked *revoked; /* NULL: nothing was revoked yet */
     chordal__parted *parted;   /* NULL: no session that passes through was lost yet */
     bool flushing;
+    uint64_t sessions_opened;           /* here, since the beginning: each is named by its place in the line */
     chordal__map places;                /* names of types → chordal__place */
     chordal__map questions;             /* type and params → chordal__question */
     chordal__list asked;                /* the same */
@@ -470,10 +472,18 @@ struct chordal__consumer {
     uint32_t slots_used;
     uint32_t unacked_states, unacked_outcomes;
     chordal__deadline due; /* when it is opened, or references are asked for, again */
-    uint32_t attempts;     /* of that, since it last was there; they go with its references when these ask elsewhere */
+    uint32_t attempts;     /* of that, since it last worked for long enough; they go with its references when these ask
+                            * elsewhere */
+    chordal_time good_at;  /* when it was opened, or was to be asked for, last */
     int blocked;           /* frames that wait to be taken */
 };
 int chordal__remote_attach(chordal__reference *reference, chordal__link *link, chordal_error *error);
+/* NULL: no session carries it. */
+#ifdef CHORDAL__NO_PLACES
+#define chordal__remote_of(reference) ((chordal__remote *)(reference)->hold)
+#else
+chordal__remote *chordal__remote_of(const chordal__reference *reference);
+#endif
 void chordal__consumer_open(chordal__consumer *consumer);               /* the link is up */
 void chordal__consumer_down(chordal__consumer *consumer, bool returns); /* and is not any more */
 void chordal__consumer_free(chordal__consumer *consumer);
@@ -491,6 +501,7 @@ void chordal__consumer_send_release(chordal__remote *remote);
 void chordal__consumer_reset(chordal__reference *reference); /* hold it anew */
 bool chordal__consumer_may_return(const chordal__consumer *consumer);
 void chordal__consumer_leave(chordal__consumer *consumer); /* its transport is gone, it comes back */
+void chordal__consumer_judge_way(chordal__consumer *consumer);
 int chordal__consumer_opened(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
 int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
 void chordal__consumer_repeat_calls(chordal__consumer *consumer, uint64_t received);

@@ -247,11 +247,17 @@ typedef struct answer {
     size_t name_len, words_len;
 } answer;
 
+/* Whether the link leads back to the host that asks, over whatever link it asked. */
+static bool is_behind(const chordal__hold *hold, const chordal__link *link) {
+    const chordal__link *asks = hold->provider->origin.link; /* NULL: its session is lost */
+    return asks && memcmp(link->peer_host, asks->peer_host, sizeof link->peer_host) == 0;
+}
+
 static void answer_hold(chordal__hold *hold, const answer *a) {
     static const char circle[] = "the object is said to be behind who asks for it";
     hold->asking = NULL;
     hold->provider->asking--;
-    if (a->link && a->link == hold->provider->origin.link)
+    if (a->link && is_behind(hold, a->link))
         chordal__hold_fail(hold, CHORDAL_E_NO_ROUTE, circle);
     else if (a->link)
         chordal__hold_move(hold, a->link);

@@ -33,7 +33,7 @@ static chordal__provider *new_provider(chordal__link *link, const chordal__messa
     chordal__list *lists[] = {&provider->node, &provider->flush, &provider->dirty, &provider->waiting,
                               &provider->ready};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
-    chordal__caller_init(&provider->caller, runtime, message->origin, chordal__provider_settled);
+    chordal__caller_init(&provider->caller, runtime, ++runtime->links->sessions_opened, chordal__provider_settled);
     chordal__window_init(&provider->window, runtime);
     provider->slots = chordal__allocate_zero(runtime->memory, CHORDAL__SLOTS * sizeof *provider->slots);
     if (provider->slots) {
@@ -42,11 +42,6 @@ static chordal__provider *new_provider(chordal__link *link, const chordal__messa
     }
     free_provider(provider);
     return NULL;
-}
-
-static void attach(chordal__provider *provider, chordal__link *link) {
-    provider->caller.origin = provider->origin.number;
-    chordal__list_append(&link->providers, &provider->node);
 }
 
 static int open_new(chordal__link *link, const chordal__message *message, chordal__authority *authority,
@@ -59,7 +54,7 @@ static int open_new(chordal__link *link, const chordal__message *message, chorda
         free_provider(provider);
         return chordal__fail(error, code, 0, "the origin is not free");
     }
-    attach(provider, link);
+    chordal__list_append(&link->providers, &provider->node);
     provider->origin.limit = message->numbers[6];
     link->runtime->counters.live_sessions++;
     chordal__message opened = {.kind = CHORDAL__OPENED, .origin = provider->origin.number};
@@ -130,7 +125,7 @@ static int come_back(chordal__provider *provider, chordal__link *link, const cho
     if (code < 0) return chordal__fail(error, code, 0, "the origin is not free");
     chordal__heap_remove(&runtime->deadlines, &provider->due);
     chordal__list_remove(&provider->node);
-    attach(provider, link);
+    chordal__list_append(&link->providers, &provider->node);
     provider->origin.limit = message->numbers[6];
     provider->deflated = message->numbers[2] & CHORDAL__ORIGIN_DEFLATED;
     runtime->counters.live_lost--;

@@ -331,7 +331,7 @@ TEST(questions_come_in_turns) {
     test_poll(h);
     CHECK_INT(count_events(h, CHORDAL_EVENT_GUARD), 501);
     size_t before = 0;
-    for (size_t i = 0; i < h->len && !(h->events[i].kind == CHORDAL_EVENT_GUARD && h->events[i].as.guard.origin == 3);
+    for (size_t i = 0; i < h->len && !(h->events[i].kind == CHORDAL_EVENT_GUARD && h->events[i].as.guard.origin == 2);
          i++)
         before += h->events[i].kind == CHORDAL_EVENT_GUARD;
     CHECK_INT(before, 64);

@@ -724,6 +724,30 @@ TEST(an_answer_leads_not_back) {
     close_world();
 }
 
+/* Nor over a second link to the same host. */
+TEST(an_answer_leads_not_back_over_another_link) {
+    chordal_id second, other;
+    open_world(CHORDAL_CODEC_BINARY);
+    dial_worker(0);
+    start_worker(0);
+    turn();
+    CHECK_INT(chordal_link_open(w.server.host, 0, &second, NULL), 0);
+    CHECK_INT(chordal_link_open(w.worker[0].host, CHORDAL_LINK_CONNECT, &other, NULL), 0);
+    CHECK_INT(chordal_link_up(w.server.host, second, CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    CHECK_INT(chordal_link_up(w.worker[0].host, other, CHORDAL_CODEC_BINARY, 0, NULL), 0);
+    while (carry(&w.server, second, &w.worker[0], other)) {
+    }
+    chordal_id lunch = get_over(&w.worker[0], other, "notes", NOTES_PARAMS, 0);
+    while (carry(&w.server, second, &w.worker[0], other) + turn() > 0) {
+    }
+    CHECK_INT(resolve(0), 0);
+    while (carry(&w.server, second, &w.worker[0], other) + turn() > 0) {
+    }
+    CHECK_INT(state_of(&w.worker[0], lunch), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(last_reference(&w.worker[0])->as.reference.code, CHORDAL_E_NO_ROUTE);
+    close_world();
+}
+
 static uint32_t offers(const char *type) {
     uint32_t found = 2;
     CHECK_INT(chordal_link_offers(w.server.host, w.to_worker[0], type, strlen(type), &found, NULL), 0);
@@ -761,4 +785,6 @@ TESTS({"a hold is moved to the answer", a_hold_is_moved_to_the_answer},
       {"a worker is replaced", a_worker_is_replaced}, {"places are checked", places_are_checked},
       {"what is provided comes first", what_is_provided_comes_first},
       {"a flood of holds is bounded", a_flood_of_holds_is_bounded},
-      {"an answer leads not back", an_answer_leads_not_back}, {"offers are known", offers_are_known})
+      {"an answer leads not back", an_answer_leads_not_back},
+      {"an answer leads not back over another link", an_answer_leads_not_back_over_another_link},
+      {"offers are known", offers_are_known})

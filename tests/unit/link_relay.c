@@ -255,6 +255,31 @@ TEST(with_a_worker_at_the_end) {
     placed = false;
 }
 
+/* How long the consumer waits after the link behind the relay broke; then all is well again. */
+static chordal_time wait_after_break(void) {
+    cut(1);
+    CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_DOWN);
+    chordal_time wait = chordal_host_deadline(consumer()->host) - consumer()->now;
+    mend(1);
+    pass(wait);
+    CHECK_INT(chordal_reference_state(consumer()->host, reference), CHORDAL_REFERENCE_LIVE);
+    return wait;
+}
+
+/* A way that is there each time, and gone at once, is taken ever more seldom; one that was good for long begins anew.
+ */
+TEST(a_way_that_breaks_each_time) {
+    open_chain(1);
+    for (chordal_time wait = 250; wait < 15000; wait *= 2) CHECK_INT(wait_after_break(), wait);
+    CHECK_INT(wait_after_break(), 15000);
+    pass(15000 * 8 - 1);
+    CHECK_INT(wait_after_break(), 15000);
+    pass(15000 * 8);
+    CHECK_INT(wait_after_break(), 250);
+    CHECK_INT(test_counters(provider()).sessions_back, 9);
+    close_chain();
+}
+
 /* Without the host in the middle the provider learns that the consumer is gone for good, or may come back. */
 TEST(the_provider_is_told) {
     open_chain(2);
@@ -361,5 +386,6 @@ TEST(attempts_are_counted_by_session) {
 
 TESTS({"hops behave as one", hops_behave_as_one}, {"any link may break", any_link_may_break},
       {"a relay is restarted", a_relay_is_restarted}, {"with a worker at the end", with_a_worker_at_the_end},
-      {"the provider is told", the_provider_is_told}, {"a relay that drains", a_relay_that_drains},
+      {"a way that breaks each time", a_way_that_breaks_each_time}, {"the provider is told", the_provider_is_told},
+      {"a relay that drains", a_relay_that_drains},
       {"attempts are counted by session", attempts_are_counted_by_session})

@@ -430,6 +430,44 @@ TEST(a_stalled_reader_comes_back) {
     close_pair();
 }
 
+static uint64_t origin_of_call(test_pair *pair, chordal_id held) {
+    (void)call(&pair->b, held, "add", "[]");
+    settle(pair);
+    host_event *e = last_event(&pair->a, CHORDAL_EVENT_CALL);
+    CHECK_INT(answer(&pair->a, e->as.call.call, "1"), 0);
+    settle(pair);
+    return e->as.call.origin;
+}
+
+/* Calls name their session by one number over all its transports, and no other session by it. */
+TEST(a_session_has_a_number) {
+    test_pair q = {0};
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){0});
+    uint64_t number = origin_of_call(&p, reference);
+    CHECK(number != 0);
+    cut();
+    come_back();
+    CHECK_INT(test_counters(&p.a).sessions_back, 1);
+    CHECK_INT(origin_of_call(&p, reference), number);
+    q.a = p.a;
+    q.codec = CHORDAL_CODEC_BINARY;
+    test_host_open(&q.b, (chordal_host_options){0});
+    CHECK_INT(chordal_link_open(q.a.host, 0, &q.link_a, NULL), 0);
+    CHECK_INT(chordal_link_open(q.b.host, CHORDAL_LINK_CONNECT, &q.link_b, NULL), 0);
+    pair_up(&q);
+    chordal_id held = get(&q.b, "notes", NOTES_PARAMS);
+    settle(&q);
+    uint64_t other = origin_of_call(&q, held);
+    CHECK(other != 0 && other != number);
+    chordal_release(q.b.host, held);
+    settle(&q);
+    chordal_release(q.a.host, q.link_a);
+    chordal_release(q.b.host, q.link_b);
+    test_host_close(&q.b);
+    p.a = q.a;
+    close_pair();
+}
+
 /* Farewells and faults end sessions at once: nobody comes back to those. */
 TEST(a_bye_ends_the_session) {
     open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){0});
@@ -449,4 +487,5 @@ TESTS({"nothing changed, binary", nothing_changed_in_binary}, {"nothing changed,
       {"a result after its state", a_result_after_its_state}, {"calls while it is down", calls_while_it_is_down},
       {"outcomes have a budget", outcomes_have_a_budget}, {"a session lapses", a_session_lapses},
       {"lost sessions are limited", lost_sessions_are_limited},
-      {"a stalled reader comes back", a_stalled_reader_comes_back}, {"a bye ends the session", a_bye_ends_the_session})
+      {"a stalled reader comes back", a_stalled_reader_comes_back}, {"a bye ends the session", a_bye_ends_the_session},
+      {"a session has a number", a_session_has_a_number})
