@@ -1,4 +1,5 @@
 /* check.c: the oracle: what each provider had at each commit, and what each reader may see. */
+#include "host/host.h"
 #include "sim/sim.h"
 
 #define MEMORY_BOUND (8 << 20) /* of one host, whatever its readers do */
@@ -81,11 +82,19 @@ static uint64_t last_cut_of(const sim_object *object, const sim_entry *entry) {
 
 /* ---- frames: each value is that of its commit, and commits never go back ---- */
 
+static bool had_by(const sim_object *object, uint64_t commit, uint32_t member, uint64_t digest) {
+    for (size_t i = 0; i < object->len && object->entries[i].number <= commit; i++)
+        if (object->entries[i].digest[member] == digest) return true;
+    return false;
+}
+
 static bool fits(const sim_world *w, const sim_life *life, const sim_reader *reader, uint32_t member, uint64_t commit,
                  uint64_t digest) {
     const sim_object *object = &life->objects[reader->object];
     if (entry_at(object, commit)->digest[member] == digest) return true;
     if (member == SIM_C && life->starved) return true; /* a derive that found no memory keeps its last value */
+    if (member == SIM_C && reader->state == CHORDAL_REFERENCE_RETIRED)
+        return had_by(object, commit, member, digest); /* of an object that is retired none is computed any more */
     return remade(w, reader->target, life, reader->object) && object->entries[0].digest[member] == digest;
 }
 
@@ -155,6 +164,7 @@ void sim_check_copies(sim_world *w, int host) {
 typedef struct span {
     uint64_t low, high; /* cuts */
     size_t life;
+    const void *session;
 } span;
 
 static bool life_of(const sim_host *host, uint64_t serial, size_t *out) {
@@ -208,9 +218,17 @@ static bool reads_over(sim_world *w, const sim_reader *reader, int host, chordal
 static void narrow(sim_world *w, int host, int target, span *session, const span *one) {
     if (one->low > session->low) session->low = one->low;
     if (one->high < session->high) session->high = one->high;
-    if (session->low > session->high && !w->many_ways)
+    if (session->low > session->high)
         sim_fail(w, "session: host %d sees host %d at cut %" PRIu64 " and before %" PRIu64 " at once", host, target,
                  session->low, session->high);
+}
+
+/* What carries a reference. The core tells nobody, and a host may reach another in more sessions than one. */
+static const void *session_of(const sim_world *w, const sim_reader *reader) {
+    const chordal__ids *ids = &w->hosts[reader->host].host->runtime.ids;
+    const chordal__reference *reference = chordal__id_get(ids, reader->reference, CHORDAL__ID_REFERENCE);
+    const chordal__remote *remote = reference ? chordal__remote_of(reference) : NULL;
+    return remote ? remote->consumer : NULL;
 }
 
 /* All that one session holds must be of one cut. */
@@ -224,9 +242,10 @@ static void check_target(sim_world *w, int host, chordal_id link, int target) {
         if (!span_of(w, reader, &one)) continue;
         never_back(w, reader, &one);
         not_after_revocation(w, reader, one.life, one.low);
+        one.session = session_of(w, reader);
         size_t k = 0;
-        while (k < len && sessions[k].life != one.life) k++;
-        if (k == len) sessions[len++] = (span){0, UINT64_MAX, one.life};
+        while (k < len && (sessions[k].life != one.life || sessions[k].session != one.session)) k++;
+        if (k == len) sessions[len++] = (span){0, UINT64_MAX, one.life, one.session};
         narrow(w, host, target, &sessions[k], &one);
     }
 }
@@ -272,38 +291,45 @@ void sim_check_caller(sim_world *w, uint64_t index, int host, chordal_id id) {
 
 /* ---- calls ---- */
 
-void sim_check_run(sim_world *w, uint64_t index, int host) {
+/* In one session calls run in their order, each once. In a later one those begin again that may run twice, and of an
+ * earlier one only that comes late of which the caller was told that its outcome is unknown. */
+static bool may_come_late(sim_world *w, const sim_call *call, int host, uint64_t session) {
+    const sim_reader *reader = &w->readers[call->reader];
+    bool again = call->idempotent && (w->guarded || sim_host_life(w, host)->starved); /* refused before, sent again */
+    return call->unknown || (again && session != reader->run_session);
+}
+
+void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
     sim_call *call = &w->calls[index];
     sim_reader *reader = &w->readers[call->reader];
     w->checks++;
     if (call->runs++ && !call->idempotent) sim_fail(w, "call: call %" PRIu64 " ran twice", index);
     check_may_run(w, index);
-    call->run_life = sim_host_life(w, host)->serial;
-    call->commit = 0;
+    if (call->runs <= SIM_TIMES) call->ran[call->runs - 1].life = sim_host_life(w, host)->serial;
     if (reader->serial != call->reference || call->runs > 1) return;
-    if (call->idempotent && (w->guarded || sim_host_life(w, host)->starved)) return; /* refused before, sent again */
-    if (call->number < reader->run_last && !w->many_ways) /* what is late on one way comes behind what took another */
+    if (call->number < reader->run_last && may_come_late(w, call, host, session)) return;
+    if (call->number < reader->run_last)
         sim_fail(w, "order: call %" PRIu64 " is number %" PRIu32 " of its reference and ran after %" PRIu64, index,
                  call->number, reader->run_last);
     reader->run_last = call->number;
+    reader->run_session = session;
 }
 
-/* The state that a call caused is there before its result. */
-static void check_state(sim_world *w, const sim_call *call) {
+/* The state that a run caused is there before its result. */
+static void check_state(sim_world *w, const sim_call *call, const sim_ran *ran) {
     sim_reader *reader = &w->readers[call->reader];
     span now;
-    if (!reader->open || reader->serial != call->reference || !call->commit || sim_reads_here(reader)) return;
+    if (!reader->open || reader->serial != call->reference || !ran->commit || sim_reads_here(reader)) return;
     if (chordal_reference_state(w->hosts[reader->host].host, reader->reference) != CHORDAL_REFERENCE_LIVE) return;
     if (reader->mode == SIM_WATCH && reader->told[SIM_A]) {
         const sim_life *life = &w->hosts[reader->target].lives[reader->at_life[SIM_A]];
-        if (life->serial == call->run_life && reader->commit[SIM_A] < call->commit)
+        if (life->serial == ran->life && reader->commit[SIM_A] < ran->commit)
             sim_fail(w, "result: reader %d has it before the frame of its commit %" PRIu64, (int)call->reader,
-                     call->commit);
+                     ran->commit);
     }
     if (sim_reader_kept(reader) || w->hosts[reader->host].memory.fails_one_in || !span_of(w, reader, &now)) return;
-    if (w->hosts[reader->target].lives[now.life].serial == call->run_life && now.high < call->commit)
-        sim_fail(w, "result: reader %d has it before the state of its commit %" PRIu64, (int)call->reader,
-                 call->commit);
+    if (w->hosts[reader->target].lives[now.life].serial == ran->life && now.high < ran->commit)
+        sim_fail(w, "result: reader %d has it before the state of its commit %" PRIu64, (int)call->reader, ran->commit);
 }
 
 /* News of a loss far away may come late. */
@@ -323,21 +349,22 @@ static bool said_by_method(const chordal_event_RESULT *event) {
     return event->name.length && (*name == 'o' || *name == 'l');
 }
 
-void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t name) {
+void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t name, uint64_t run) {
     int index = (int)(call - w->calls);
     w->checks++;
+    call->unknown = event->code == CHORDAL_E_OUTCOME_UNKNOWN;
     if (call->settled++) sim_fail(w, "call: call %d was settled twice", index);
     if (event->code == 0 && name != SIM_CALL_NAME + (uint64_t)index + 1)
         sim_fail(w, "result: call %d has the result of another", index);
     bool answered = event->code == 0 || (event->code == CHORDAL_E_METHOD && said_by_method(event));
-    if (answered && !call->runs) sim_fail(w, "result: call %d never ran", index);
+    if (answered && (!call->runs || run > call->runs)) sim_fail(w, "result: call %d never ran", index);
     if (event->code == CHORDAL_E_DEADLINE && !may_be_late(w, call))
         sim_fail(w, "result: call %d has no deadline", index);
     if (event->code == CHORDAL_E_CANCELLED && !call->cancelled && !w->any_loss && !remade(w, 0, sim_host_life(w, 0), 0))
         sim_fail(w, "result: call %d was not cancelled", index);
     if (event->code == CHORDAL_E_OUTCOME_UNKNOWN && !may_be_unknown(w, call))
         sim_fail(w, "result: the outcome of call %d is unknown, and nothing was lost", index);
-    if (answered) check_state(w, call);
+    if (answered && run && run <= SIM_TIMES) check_state(w, call, &call->ran[run - 1]);
 }
 
 /* ---- memory ---- */

@@ -63,7 +63,7 @@ static void run_call(sim_world *w, int host, const chordal_event_CALL *event) {
     sim_running *running = new_running(w, host, event->call, event->object);
     chordal_release(w->hosts[host].host, event->arguments.part);
     sim_note(w, "run", (uint64_t)host, call, event->origin);
-    if (call) sim_check_run(w, call - 1, host);
+    if (call) sim_check_run(w, call - 1, host, event->origin);
     if (call) sim_check_caller(w, call - 1, host, event->call);
     if (!running) { /* a flood of strangers */
         chordal_release(w->hosts[host].host, event->call);
@@ -76,12 +76,19 @@ static void run_call(sim_world *w, int host, const chordal_event_CALL *event) {
     answer_later(w, running, w->quiet ? 0 : delays[effect % 6]);
 }
 
+/* Its words tell which run it is. */
+static int fail(chordal_host *host, const sim_running *running, const char *name) {
+    char run[12];
+    int len = snprintf(run, sizeof run, "%" PRIu32, running->run);
+    return chordal_call_fail(host, running->id, name, strlen(name), run, (size_t)len, NULL);
+}
+
 static int answer(sim_world *w, const sim_running *running) {
     chordal_host *host = w->hosts[running->host].host;
     char text[64], *large;
     uint64_t how = running->effect >> 8, name = running->call + SIM_CALL_NAME;
-    int len = snprintf(text, sizeof text, "[%" PRIu64 "]", name), code;
-    if (!running->call || how % 7 == 0) return chordal_call_fail(host, running->id, "own", 3, "words", 5, NULL);
+    int len = snprintf(text, sizeof text, "[%" PRIu64 ",%" PRIu32 "]", name, running->run), code;
+    if (!running->call || how % 7 == 0) return fail(host, running, "own");
     if (how % 7 == 1) return chordal_call_answer(host, running->id, 0, (const uint8_t *)text, (size_t)len, NULL);
     if (how % 7 != 2)
         return chordal_call_answer(host, running->id, CHORDAL_FORMAT_JSON, (const uint8_t *)text, (size_t)len, NULL);
@@ -110,11 +117,11 @@ void sim_answer(sim_world *w, uint64_t index) {
     if (running->call && running->object >= 0 && running->effect & 128) {
         uint64_t number = sim_commit(w, host, running->id, 1u << running->object, &random);
         sim_call *call = &w->calls[running->call - 1];
-        if (number && call->runs == running->run) call->commit = number;
+        if (running->run <= SIM_TIMES) call->ran[running->run - 1].commit = number;
         running->effect &= ~UINT64_C(128);
     }
     int code = answer(w, running);
-    if (code == CHORDAL_E_SIZE) code = chordal_call_fail(w->hosts[host].host, running->id, "large", 5, "", 0, NULL);
+    if (code == CHORDAL_E_SIZE) code = fail(w->hosts[host].host, running, "large");
     if (code == CHORDAL_E_NOMEM)
         answer_later(w, running, 50);
     else
@@ -232,22 +239,27 @@ static sim_call *call_by_id(sim_world *w, int host, chordal_id id) {
     return NULL;
 }
 
-static uint64_t name_in(const uint8_t *data, size_t len, bool raw) {
+static uint64_t name_in(const uint8_t *data, size_t len, bool raw, uint64_t *out_run) {
     const uint8_t *at = data + 1;
-    char text[32] = {0};
+    char text[64] = {0}, *comma;
     if (!data || len < 2) return 0;
-    if (!raw) return unpack_number(&at, data + len);
+    uint64_t name = raw ? 0 : unpack_number(&at, data + len);
+    if (!raw) *out_run = unpack_number(&at, data + len);
+    if (!raw) return name;
     memcpy(text, data + 1, len - 1 < sizeof text - 1 ? len - 1 : sizeof text - 1);
-    return strtoull(text, NULL, 10);
+    name = strtoull(text, &comma, 10);
+    if (*comma == ',') *out_run = strtoull(comma + 1, NULL, 10);
+    return name;
 }
 
 static void result_event(sim_world *w, int host, const chordal_event_RESULT *event) {
     size_t len;
     sim_call *call = call_by_id(w, host, event->call);
     const uint8_t *value = sim_part(w, host, &event->record, &event->value, &len);
-    uint64_t name = name_in(value, len, (event->record.flags & CHORDAL_RESULT_BYTES) != 0);
+    uint64_t run = 0, name = name_in(value, len, (event->record.flags & CHORDAL_RESULT_BYTES) != 0, &run);
+    if (event->code == CHORDAL_E_METHOD) run = strtoull(chordal_span_text(&event->record, event->detail), NULL, 10);
     sim_note(w, "result", call ? (uint64_t)(call - w->calls) : UINT64_MAX, (uint64_t)-event->code, name);
-    if (call) sim_check_result(w, call, event, name);
+    if (call) sim_check_result(w, call, event, name, run);
     chordal_release(w->hosts[host].host, event->value.part);
 }
 

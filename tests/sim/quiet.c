@@ -52,7 +52,8 @@ static const char *reader_lacks(sim_world *w, sim_reader *reader) {
     chordal_id object = sim_host_life(w, reader->target)->objects[reader->object].id;
     if (sim_worker_rests(w, reader->host)) return NULL; /* nobody wants it */
     if (!reader->open) return "is not open";
-    if (w->limited && reader->state == CHORDAL_REFERENCE_FAILED && reader->code == CHORDAL_E_SIZE) return NULL;
+    bool failed = reader->state == CHORDAL_REFERENCE_FAILED || reader->state == CHORDAL_REFERENCE_PENDING;
+    if (w->limited && failed && reader->code == CHORDAL_E_SIZE) return NULL; /* it is tried again, in vain */
     if (reader->state != CHORDAL_REFERENCE_LIVE) return "is not live";
     if (!object) return "has no object";
     for (uint32_t member = 0; member < sim_states(reader); member++)

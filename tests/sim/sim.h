@@ -255,7 +255,8 @@ typedef struct sim_reader {
     uint32_t serial; /* of the reference */
     uint64_t opened;
     uint32_t calls;
-    uint64_t run_last; /* the last call of this reference that ran */
+    uint64_t run_last;    /* the last call of this reference that ran, */
+    uint64_t run_session; /* and in which session */
     bool retrying, taking;
     /* what frames told */
     chordal__node *copy[SIM_STATES];
@@ -270,6 +271,12 @@ typedef struct sim_reader {
     uint64_t low; /* the least cut that they can be of */
 } sim_reader;
 
+/* A call may run more than once. */
+#define SIM_TIMES 8
+typedef struct sim_ran {
+    uint32_t life;   /* of its provider */
+    uint64_t commit; /* that it made; 0: none */
+} sim_ran;
 typedef struct sim_call {
     uint32_t reader, reference; /* and the reference's serial */
     uint32_t number;            /* among the calls of the reference */
@@ -278,9 +285,9 @@ typedef struct sim_call {
     chordal_id id;
     uint64_t started;
     bool idempotent, cancelled, timed, released;
+    bool unknown; /* its outcome, as its caller was told */
     uint32_t settled, runs;
-    uint32_t run_life;
-    uint64_t commit; /* that it made; 0: none */
+    sim_ran ran[SIM_TIMES]; /* the first ones */
 } sim_call;
 
 /* A method that runs, or a compute: answered later. */
@@ -346,7 +353,7 @@ typedef struct sim_world {
     bool quiet, closing, tracing;
     bool limited;       /* some hosts take only small messages */
     bool guarded;       /* programs are asked who may hold and call, look at credentials, and refuse some */
-    bool many_ways;     /* some host reaches others over two: what it holds of them is in more sessions than one */
+    bool many_ways;     /* some host reaches others over two */
     uint64_t trace;     /* hash */
     char failure[512];  /* empty: none */
     uint64_t last_loss; /* when something was lost that may leave outcomes unknown */
@@ -527,9 +534,10 @@ void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t
 void sim_check_sessions(sim_world *w, int host, chordal_id link); /* after something came over it */
 void sim_check_copies(sim_world *w, int host);                    /* all frames were polled */
 void sim_check_allowed(sim_world *w, const sim_reader *reader);   /* it was told of its object */
-void sim_check_run(sim_world *w, uint64_t call, int host);
+void sim_check_run(sim_world *w, uint64_t call, int host, uint64_t session);
 void sim_check_caller(sim_world *w, uint64_t call, int host, chordal_id id); /* as whom it runs */
-void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t value);
+/* What the value names: the call, and which of its runs it is of; 0: the words were lost for want of memory. */
+void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t name, uint64_t run);
 void sim_check_memory(sim_world *w, int host);
 void sim_lost(sim_world *w);                       /* something was lost that may leave outcomes unknown */
 uint64_t sim_derived(uint64_t digest, char *text); /* of the derive, from the digest of a; text: 24 bytes */
