@@ -136,6 +136,10 @@ class Provider:
             return
         member = type(instance).type_members[event.member]
         assert isinstance(member, Method)
+        if event.call in self.calls:  # there was no memory to tell of what it raised
+            self.calls.pop(event.call)
+            self.core.release(event.call)
+            return
         call = Call(self, event.call, instance, event.origin, event.authority)
         self.calls[event.call] = call
         try:
@@ -181,13 +185,14 @@ class Provider:
         self.pump.wake()
 
     def _fail(self, call: Call, member: Method, error: BaseException) -> None:
-        if self.calls.pop(call._id, None) is None or self.core.closed:
+        if call._id not in self.calls or self.core.closed:
             return
         try:
             self.core.call_fail(call._id, *_told(error, member.name, "of", call.object))
         except Exception:
-            log.exception("a method's error could not be told")
             self.core.release(call._id)
+            log.exception("a method's error could not be told")
+        self.calls.pop(call._id, None)
         self.pump.wake()
 
     def on_cancel(self, event: _records.CancelEvent) -> None:
@@ -257,11 +262,13 @@ class Provider:
         return await ticket
 
     def on_ticket(self, event: _records.TicketEvent) -> None:
-        copy = self.copies.pop(event.ticket, None)
+        copy = self.copies.get(event.ticket)
         if copy is not None:
             copy._settle(event.commit, error_of(event.code, event.detail) if event.code else None)
+            del self.copies[event.ticket]
             return
-        ticket, transaction = self.tickets.pop(event.ticket, None) or self.unnumbered.popleft()
+        entry = self.tickets.get(event.ticket)
+        ticket, transaction = entry or self.unnumbered[0]
         if event.code:
             for instance in transaction._instances():  # the tips fell back
                 for member in type(instance).type_documents.values():
@@ -269,6 +276,8 @@ class Provider:
             ticket._settle(0, error_of(event.code, event.detail))
         else:
             ticket._settle(event.commit)
+        if self.tickets.pop(event.ticket, None) is None:
+            self.unnumbered.popleft()
 
     # ---- the end ----
 

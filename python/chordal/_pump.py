@@ -19,6 +19,7 @@ from ._native import Core
 _POLLS = 32  # of one turn, before others have theirs
 _TURNS = 32  # of one step of the loop
 _PAUSE = 0.1  # seconds, when there was no memory
+_TRIES = 20  # to handle one event without memory
 _EARLY = (_records.ComputeEvent, _records.ObjectEvent)  # what derives need, also before other events
 
 
@@ -69,6 +70,7 @@ class Pump:
         "_scheduled",
         "_timer",
         "_timer_at",
+        "_tries",
         "_turns",
         "core",
         "handlers",
@@ -87,6 +89,7 @@ class Pump:
         # To go from one to the next takes no memory, so none is lost when there is none.
         self._events: list[_records.Event] = []
         self._polled: list[_records.Event] = []
+        self._tries = 0  # of the next event
         self._after: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
 
@@ -202,6 +205,11 @@ class Pump:
                     event = events.pop()
                     try:
                         handlers[type(event)](event)
+                    except MemoryError as error:
+                        if core.closed or not self._again(event):
+                            self._report(error)
+                            continue
+                        raise
                     except (Exception, asyncio.CancelledError) as error:
                         self._report(error)
                 if core.closed:
@@ -219,10 +227,18 @@ class Pump:
                 self._go_on_after(error)
             raise
         self._scheduled = False
+        self._tries = 0
+
+    def _again(self, event: _records.Event) -> bool:
+        """There was no memory to handle it: it stays the next one. Handlers do nothing twice. False: often enough."""
+        self._tries = self._tries + 1 if self._tries < _TRIES else 0
+        if self._tries:
+            self._events.append(event)
+        return self._tries > 0
 
     def _go_on_after(self, error: BaseException) -> None:
         """The turn ended early: what is left is for another one."""
-        if isinstance(error, Exception):  # a poll that failed: not at once, there may be memory later
+        if isinstance(error, Exception):  # not at once: there may be memory later
             self.later(self.wake)
         else:
             self.wake()
@@ -239,6 +255,9 @@ class Pump:
     def _handle(self, event: _records.Event) -> None:
         try:
             self.handlers[type(event)](event)
+        except MemoryError:
+            if self.core.closed or not self._again(event):
+                raise
         except (Exception, asyncio.CancelledError) as error:
             self._report(error)
 

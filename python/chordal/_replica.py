@@ -62,17 +62,14 @@ class Replica:
         self.waiting: list[asyncio.Future[None]] = []
         self.untaken = False
         self.lost: set[int] = set()  # members of which a frame was not taken over: they wait for a whole value
+        self.patched: _records.FrameEvent | None = None  # the last frame that is in the values
         self.finalizer = weakref.finalize(self, _give_back, host._core, host._pump, number)
         self.finalizer.atexit = False
 
     # ---- state ----
 
     def on_reference(self, event: _records.ReferenceEvent) -> None:
-        try:
-            members = _native.unpack(event.members) if event.state == _records.REFERENCE_LIVE else None
-        except MemoryError:
-            self.host._pump.later(self.on_reference, event)
-            return
+        members = _native.unpack(event.members) if event.state == _records.REFERENCE_LIVE else None
         self.state = STATES[event.state]
         self.reason = error_of(event.code, event.detail) if event.code else None
         if members is not None:
@@ -144,6 +141,9 @@ class Replica:
     def on_frame(self, event: _records.FrameEvent) -> None:
         member = event.member
         whole = bool(event.flags & _records.FRAME_SNAPSHOT)
+        if event is self.patched:  # there was no memory to tell of it
+            self.reset()
+            return
         if member in self.lost and not whole:
             self._taken()
             return
@@ -153,11 +153,12 @@ class Replica:
             else:
                 told = _native.patch_in(self.values, member, event.ops, whole, self.keep == "in-place")
         except (ChordalError, MemoryError) as error:
-            log.warning("an op did not apply, the whole value is asked for: %s", error)
             self.lost.add(member)
-            self._taken()
             self.reset()
+            self._taken()
+            log.warning("an op did not apply, the whole value is asked for: %s", error)
             return
+        self.patched = event
         self.lost.discard(member)
         self.commit = event.commit
         if member not in self.documents and (whole or told is not None):

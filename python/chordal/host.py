@@ -252,10 +252,12 @@ class Host:
 
     def _on_result(self, event: _records.ResultEvent) -> None:
         self._core.gone(event.call)
-        waiting = self._calls.pop(event.call, None)
-        if waiting is None or not _futures.waits(waiting[0]):
-            return
-        future = waiting[0]
+        waiting = self._calls.get(event.call)
+        if waiting is not None and _futures.waits(waiting[0]):
+            self._resolve(waiting[0], event)
+        self._calls.pop(event.call, None)
+
+    def _resolve(self, future: asyncio.Future[Any], event: _records.ResultEvent) -> None:
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
             return

@@ -1,6 +1,7 @@
 """Faults of the program and of the machine: whoever waits is answered, nothing is lost, nothing is half done."""
 
 import asyncio
+import random
 import subprocess
 import sys
 
@@ -555,6 +556,77 @@ def test_ids_that_there_is_no_memory_for_are_given_back():
             assert core.counters()["live_ids"] == before and core.owned == {*owned}
             core.close()
     assert failures
+
+
+class Steps:
+    """What a program does with an object of its host or another one, each step and turn with one allocation that fails;
+    in the end everybody was answered, and the values are right."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.failures = 0
+        self.waiting = []
+
+    def without_memory(self, act):
+        memory = pytest.importorskip("_testcapi")
+        at = self.rng.randrange(150)
+        memory.set_nomemory(at, at + 1)
+        try:
+            act()
+        except (MemoryError, ChordalError):
+            self.failures += 1
+        finally:
+            memory.remove_mem_hooks()
+
+    async def run(self):
+        rng = self.rng
+        provider = chordal.Host(types=[Notes])
+        host = provider if rng.random() < 0.4 else chordal.Host()
+        if host is not provider:
+            chordal.pair(host, provider)
+        keep = rng.choice(["shared", "in-place", "none"])
+        notes = await host.get("notes", board="a", values=keep).live()
+        instance = provider.object(Notes, board="a")
+        watch = notes.title.watch(lambda frame: None)
+
+        def commit():
+            with instance.transaction() as t:
+                t.title += "t"
+
+        acts = [
+            lambda: self.waiting.append(notes.add("x" * rng.randrange(40))),
+            lambda: self.waiting.append(notes.say("abc")),
+            lambda: self.waiting.append(notes.echo([1, {"a": "b"}])),
+            lambda: self.waiting.append(notes.refuse("a", "b")),
+            commit,
+        ]
+        for _ in range(rng.randrange(3, 12)):
+            self.without_memory(rng.choice(acts))
+            self.without_memory(rng.choice([host, provider])._pump.turn)
+            if rng.random() < 0.5:
+                await asyncio.sleep(0)
+        host._wake()
+        provider._wake()
+        await asyncio.wait_for(asyncio.gather(*self.waiting, return_exceptions=True), 5)
+        if keep != "none":
+            await until(lambda: notes.title.value == instance.title and notes.list.value == instance.list)
+        assert provider._core.object_read(instance._id, Notes.title.index) == instance.title
+        watch.close()
+        await host.close()
+        await provider.close()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(6))
+async def test_random_steps_without_memory(seed, caplog):
+    caplog.set_level("CRITICAL")
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+    failures = 0
+    for round_ in range(40):
+        steps = Steps(random.Random(seed * 1000 + round_))
+        await steps.run()
+        failures += steps.failures
+    assert failures > 20
 
 
 # ---- numbers of things ----
