@@ -106,7 +106,7 @@ int chordal__row_draft_object(chordal__row_draft *draft, const chordal__node *ob
     chordal__walk walk;
     const uint8_t *name;
     size_t len;
-    uint32_t column;
+    uint32_t column = 0;
     if (chordal__node_kind(object) != CHORDAL_KIND_OBJECT)
         return chordal__fail(error, CHORDAL_E_TYPE, 0, "a row is an object of columns");
     chordal__walk_begin(&walk, object);
@@ -201,7 +201,7 @@ int chordal__row_draft_packed(chordal__row_draft *draft, const uint8_t *data, si
     int64_t count = read_head(&reader, 0x80, 0xde);
     if (count < 0) return chordal__fail(error, CHORDAL_E_TYPE, 0, "a row is an object of columns");
     for (int64_t i = 0; i < count; i++) {
-        uint32_t column;
+        uint32_t column = 0;
         uint64_t at = chordal__reader_position(&reader);
         int code = read_name(draft, &reader, limits, &column, error);
         if (code == 0 && draft->given >> column & 1)
