@@ -20,8 +20,10 @@
     (const uint8_t *document, size_t document_len),
     (const uint8_t *key, size_t key_len),
     (const uint8_t *params, size_t params_len),
+    (const uint8_t *query, size_t query_len),
     (const uint8_t *row, size_t row_len),
-    (const uint8_t *value, size_t value_len)
+    (const uint8_t *value, size_t value_len),
+    (const uint8_t *where, size_t where_len)
 };
 %apply (uint8_t *BUFFER, size_t LENGTH, size_t *WRITTEN) {
     (char *buffer, size_t buffer_len, size_t *out_len),

@@ -103,6 +103,25 @@ static inline const char *row_of(test_host *h, chordal_id object, uint32_t membe
     return row_answer(code, len);
 }
 
+static inline const char *query_in(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                   const char *query) {
+    size_t len = 0;
+    chordal_error error = {0};
+    int code = chordal_transaction_query(transaction, object, member, CHORDAL_FORMAT_JSON, (const uint8_t *)query,
+                                         strlen(query), (uint8_t *)row_text, sizeof row_text - 1, &len, &error);
+    memcpy(row_words, error.detail, sizeof row_words);
+    return row_answer(code, len);
+}
+
+static inline const char *query_of(test_host *h, chordal_id object, uint32_t member, const char *query) {
+    size_t len = 0;
+    chordal_error error = {0};
+    int code = chordal_object_query(h->host, object, member, CHORDAL_FORMAT_JSON, (const uint8_t *)query, strlen(query),
+                                    (uint8_t *)row_text, sizeof row_text - 1, &len, &error);
+    memcpy(row_words, error.detail, sizeof row_words);
+    return row_answer(code, len);
+}
+
 static inline int ticket_code(test_host *h, chordal_id ticket) {
     for (size_t i = 0; i < h->len; i++)
         if (h->events[i].kind == CHORDAL_EVENT_TICKET && h->events[i].as.ticket.ticket == ticket)

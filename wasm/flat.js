@@ -347,6 +347,15 @@ export function makeFlat(core) {
       core.end();
       return result;
     },
+    object_query(host, object, member, format, query, buffer) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(query, 5);
+      checkBytes(buffer, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
     object_read(host, object, member, format, buffer) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(object, 2);

@@ -33,7 +33,7 @@ ABOVE = {"chordal_error_text": "new core.errorClass(code, 0, '').message"}  # wh
 ABSENT = {  # not for tabs
     *("chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"),
     *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
-    *("chordal_host_revoke", "chordal_object_revoke", "chordal_object_row"),
+    *("chordal_host_revoke", "chordal_object_revoke", "chordal_object_row", "chordal_object_query"),
     *("chordal_store_read", "chordal_store_documents", "chordal_store_outbox", "chordal_store_trim"),
     *("chordal_store_backup", "chordal_store_check", "chordal_store_put", "chordal_store_seal"),
 }

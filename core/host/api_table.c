@@ -169,6 +169,77 @@ int chordal_transaction_changes(chordal_transaction *transaction, const uint8_t 
     return chordal__leave(transaction->host, code);
 }
 
+/* ---- queries ---- */
+
+static int read_query(chordal__runtime *runtime, const chordal__table *table, uint32_t format, const uint8_t *data,
+                      size_t len, chordal__query *out, chordal_error *error) {
+    chordal__node *value;
+    int code = chordal__node_of(runtime, format, data, len, &value, error);
+    *out = (chordal__query){0};
+    if (code < 0) return code;
+    code = chordal__query_read(table, value, out, error);
+    chordal__node_unref(runtime->memory, value);
+    return code;
+}
+
+static int answer(chordal__runtime *runtime, chordal__rows *rows, chordal__own_table *own, uint32_t format,
+                  const uint8_t *data, size_t len, uint8_t *buffer, size_t buffer_len, size_t *out_len,
+                  chordal_error *error) {
+    chordal__query query;
+    int code = read_query(runtime, rows->table, format, data, len, &query, error);
+    if (code == 0) code = chordal__rows_answer(rows, own, &query, format == CHORDAL_FORMAT_PACKED, error);
+    chordal__query_dispose(&query);
+    return code < 0 ? code : give(runtime, format, buffer, buffer_len, out_len, error);
+}
+
+int chordal_transaction_query(chordal_transaction *transaction, chordal_id object, uint32_t member, uint32_t format,
+                              const uint8_t *query, size_t query_len, uint8_t *buffer, size_t buffer_len,
+                              size_t *out_len, chordal_error *error) {
+    chordal__own_table *own;
+    int code = enter(transaction, object, member, &own, error);
+    if (code < 0) return code;
+    code = answer(transaction->runtime, own->rows, own, format, query, query_len, buffer, buffer_len, out_len, error);
+    return chordal__leave(transaction->host, code);
+}
+
+static int change_where(chordal_transaction *transaction, chordal__own_table *own, uint32_t format,
+                        const uint8_t *where, size_t where_len, const chordal__node *changes, uint64_t *out_count,
+                        chordal_error *error) {
+    chordal__runtime *runtime = transaction->runtime;
+    chordal__node *value;
+    chordal__query query = {0};
+    int code = chordal__node_of(runtime, format, where, where_len, &value, error);
+    if (code < 0) return code;
+    code = chordal__query_where(own->rows->table, value, &query, error);
+    if (code == 0) code = chordal__rows_change(transaction, own, &query, changes, out_count, error);
+    chordal__query_dispose(&query);
+    chordal__node_unref(runtime->memory, value);
+    return code;
+}
+
+int chordal_transaction_update_where(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                     uint32_t format, const uint8_t *where, size_t where_len, const uint8_t *changes,
+                                     size_t changes_len, uint64_t *out_count, chordal_error *error) {
+    chordal__own_table *own;
+    chordal__node *value = NULL;
+    int code = enter(transaction, object, member, &own, error);
+    if (code < 0) return code;
+    code = chordal__node_of(transaction->runtime, format, changes, changes_len, &value, error);
+    if (code == 0) code = change_where(transaction, own, format, where, where_len, value, out_count, error);
+    chordal__node_unref(transaction->memory, value);
+    return chordal__leave(transaction->host, code);
+}
+
+int chordal_transaction_delete_where(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                     uint32_t format, const uint8_t *where, size_t where_len, uint64_t *out_count,
+                                     chordal_error *error) {
+    chordal__own_table *own;
+    int code = enter(transaction, object, member, &own, error);
+    if (code < 0) return code;
+    code = change_where(transaction, own, format, where, where_len, NULL, out_count, error);
+    return chordal__leave(transaction->host, code);
+}
+
 /* ---- outside ---- */
 
 static chordal__rows *find_rows(chordal_host *host, chordal_id id, uint32_t member, int *code, chordal_error *error) {
@@ -193,5 +264,14 @@ int chordal_object_row(chordal_host *host, chordal_id object, uint32_t member, u
     if (rows && code == 0) code = give_row(runtime, rows->table, row, format, buffer, buffer_len, out_len, error);
     chordal__row_unref(key);
     chordal__row_unref(row);
+    return chordal__leave(host, code);
+}
+
+int chordal_object_query(chordal_host *host, chordal_id object, uint32_t member, uint32_t format, const uint8_t *query,
+                         size_t query_len, uint8_t *buffer, size_t buffer_len, size_t *out_len, chordal_error *error) {
+    int code = chordal__enter(host, error);
+    if (code < 0) return code;
+    chordal__rows *rows = find_rows(host, object, member, &code, error);
+    if (rows) code = answer(&host->runtime, rows, NULL, format, query, query_len, buffer, buffer_len, out_len, error);
     return chordal__leave(host, code);
 }

@@ -6,7 +6,7 @@
 #define CHORDAL_CORE_OBJECT_TABLES_H
 
 #include "object/object.h"
-#include "store/table.h"
+#include "store/query.h"
 
 /* ---- table.c: tables of objects, and commits that write them ---- */
 
@@ -114,5 +114,34 @@ bool chordal__own_tables_change(const chordal_transaction *transaction);
 uint32_t chordal__own_tables_count(const chordal_transaction *transaction);
 int chordal__own_tables_check(const chordal_transaction *transaction, chordal_error *error);
 int chordal__own_tables_prepare(chordal__commit *commit, chordal_transaction *transaction, chordal_error *error);
+
+/* ---- table_query.c: queries ---- */
+
+/* Rows that are to be seen in place of those of the file with the same keys. */
+typedef struct chordal__cover {
+    chordal__memory *memory;
+    bool (*hides)(const struct chordal__cover *cover, const void *key, size_t key_len);
+    const void *context;
+    chordal__row **matches; /* borrowed: of these rows those that match */
+    size_t len, capacity;
+    uint64_t hidden; /* keys, at most */
+} chordal__cover;
+int chordal__cover_add(chordal__cover *cover, const chordal__query *query, chordal__row *row); /* NULL: none. NOMEM */
+void chordal__cover_dispose(chordal__cover *cover);
+
+/* Borrowed rows; a code below 0 ends the walk. */
+typedef int chordal__take_row(void *context, chordal__row *row, chordal_error *error);
+int chordal__rows_merge(chordal__rows *rows, const chordal__query *query, chordal__cover *cover, uint64_t limit,
+                        chordal__take_row *take, void *context, chordal_error *error);
+/* As a transaction sees them; `own` NULL: as they are in the file. */
+int chordal__rows_query(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, uint64_t limit,
+                        chordal__take_row *take, void *context, chordal_error *error);
+/* The answer packed in the runtime's scratch. */
+int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, bool raw,
+                         chordal_error *error);
+void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups); /* the array of groups */
+/* Change all rows that match; `changes` NULL: remove them. After an error some are changed. */
+int chordal__rows_change(chordal_transaction *transaction, chordal__own_table *own, const chordal__query *query,
+                         const chordal__node *changes, uint64_t *out_count, chordal_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* store.c: opening and closing a store. */
-#include "store/table.h"
+#include "store/query.h"
 
 #include <sqlite3.h>
 
@@ -106,6 +106,7 @@ static int use_log(chordal__store *store, chordal_error *error) {
 static void free_store(chordal__store *store) {
     for (int i = 0; i < CHORDAL__SQL_COUNT; i++) sqlite3_finalize(store->statements[i]);
     chordal__tables_close(store);
+    chordal__scans_close(store);
     sqlite3_close(store->sqlite);
     if (store->path) chordal__owner_unlock(store->path, store->lock);
     chordal__release(store->memory, store->path, store->path_size);
@@ -142,6 +143,7 @@ int chordal__store_open(chordal__memory *memory, chordal_counters *counters, con
     chordal__list_init(&store->copies);
     chordal__list_init(&store->owners);
     chordal__list_init(&store->tables);
+    chordal__list_init(&store->scans);
     int code = open_all(store, options, error);
     if (code < 0) {
         free_store(store);

@@ -102,11 +102,13 @@ typedef struct chordal__store {
     int64_t staged_run_id; /* what run_id is when the step is through */
     uint64_t last;         /* the newest commit number that is known to be in the file */
     bool in_step;
-    uint8_t filling;                    /* CHORDAL__FILLING_… */
-    chordal__list staged;               /* documents that the step has changed */
-    chordal__list copies;               /* that are being made of it, by the room above */
-    chordal__list owners;               /* of rows, that it has changed */
-    chordal__list tables;               /* open (table.h) */
+    uint8_t filling;      /* CHORDAL__FILLING_… */
+    chordal__list staged; /* documents that the step has changed */
+    chordal__list copies; /* that are being made of it, by the room above */
+    chordal__list owners; /* of rows, that it has changed */
+    chordal__list tables; /* open (table.h) */
+    chordal__list scans;  /* statements of queries (query.h) */
+    uint32_t scans_len;
     uint64_t reserved, staged_reserved; /* the run may have written rows up to this commit */
     uint64_t staged_number;             /* that of the step's newest row */
 } chordal__store;

@@ -114,6 +114,13 @@ int chordal__row_draft_packed(chordal__row_draft *draft, const uint8_t *data, si
 int chordal__row_draft_key(chordal__row_draft *draft, const chordal__node *key, chordal_error *error);
 int chordal__row_draft_packed_key(chordal__row_draft *draft, const uint8_t *data, size_t len,
                                   const chordal__limits *limits, chordal_error *error);
+/* A cell of a column's type; its bytes go behind what the buffer holds, *out_at: where, SIZE_MAX: it has none. TYPE,
+ * and RANGE for whole numbers beyond an integer: the cell is then the real that is nearest, which can be compared with.
+ */
+int chordal__cell_read(uint8_t type, const chordal__node *value, chordal__buffer *bytes, chordal__cell *out,
+                       size_t *out_at);
+int chordal__row_draft_packed_cell(chordal__row_draft *draft, chordal__reader *reader, uint32_t column,
+                                   const chordal__limits *limits, chordal_error *error);
 int chordal__row_draft_cell(chordal__row_draft *draft, uint32_t column, const chordal__node *value,
                             chordal_error *error);
 /* The row, with all of its key. INVALID (a part of the key is null), SIZE, NOMEM. */

@@ -23,21 +23,24 @@ static int misfit(const chordal__row_draft *draft, uint32_t column, int code, ch
     return chordal__fail_about(error, code, "the value does not fit the column ", misfits->name, misfits->name_len);
 }
 
-static int give_number(chordal__cell *cell, uint8_t type, const chordal__node *value) {
+static double real_of(const chordal__number *number) {
+    if (number->kind == CHORDAL_KIND_DOUBLE) return number->as.real;
+    return number->kind == CHORDAL_KIND_INTEGER ? (double)number->as.integer : (double)number->as.unsigned_integer;
+}
+
+static int read_number(uint8_t type, const chordal__node *value, chordal__cell *out) {
     chordal__number number;
     int kind = chordal__node_kind(value);
     if (kind < CHORDAL_KIND_INTEGER || kind > CHORDAL_KIND_DOUBLE) return CHORDAL_E_TYPE;
     chordal__node_get_number(value, &number);
-    cell->kind = type;
-    if (type == CHORDAL__CELL_REAL)
-        cell->as.real = kind == CHORDAL_KIND_DOUBLE    ? number.as.real
-                        : kind == CHORDAL_KIND_INTEGER ? (double)number.as.integer
-                                                       : (double)number.as.unsigned_integer;
-    else if (kind == CHORDAL_KIND_INTEGER)
-        cell->as.integer = number.as.integer;
+    bool whole = type == CHORDAL__CELL_INTEGER && kind == CHORDAL_KIND_INTEGER;
+    out->kind = whole ? CHORDAL__CELL_INTEGER : CHORDAL__CELL_REAL;
+    if (whole)
+        out->as.integer = number.as.integer;
     else
-        return kind == CHORDAL_KIND_DOUBLE ? CHORDAL_E_TYPE : CHORDAL_E_RANGE;
-    return 0;
+        out->as.real = real_of(&number);
+    if (out->kind == type) return 0;
+    return kind == CHORDAL_KIND_DOUBLE ? CHORDAL_E_TYPE : CHORDAL_E_RANGE;
 }
 
 static void put_string(chordal__buffer *out, const chordal__node *string) {
@@ -56,12 +59,11 @@ static int put_base64(chordal__buffer *out, const chordal__node *string) {
     return code;
 }
 
-static int give_bytes(chordal__row_draft *draft, uint32_t column, const chordal__node *value) {
-    chordal__buffer *bytes = &draft->bytes;
-    uint8_t type = draft->table->columns[column].type;
+static int read_bytes_of(uint8_t type, const chordal__node *value, chordal__buffer *bytes, chordal__cell *out,
+                         size_t *out_at) {
     bool string = chordal__node_kind(value) == CHORDAL_KIND_STRING;
-    size_t before = bytes->len;
     int code = 0;
+    *out_at = bytes->len;
     if (type == CHORDAL__CELL_JSON)
         chordal__pack_write(bytes, value);
     else if (!string)
@@ -70,25 +72,25 @@ static int give_bytes(chordal__row_draft *draft, uint32_t column, const chordal_
         put_string(bytes, value);
     else
         code = put_base64(bytes, value);
-    if (code == 0) code = bytes->failed;
-    draft->at[column] = before;
-    draft->cells[column] = (chordal__cell){.kind = type};
-    draft->cells[column].as.bytes.len = bytes->len - before;
-    return code;
+    *out = (chordal__cell){.kind = type};
+    out->as.bytes.len = bytes->len - *out_at;
+    return code < 0 ? code : bytes->failed;
+}
+
+int chordal__cell_read(uint8_t type, const chordal__node *value, chordal__buffer *bytes, chordal__cell *out,
+                       size_t *out_at) {
+    *out_at = SIZE_MAX;
+    *out = (chordal__cell){.kind = CHORDAL__CELL_NULL};
+    if (chordal__node_kind(value) == CHORDAL_KIND_NULL) return 0;
+    if (type < CHORDAL__CELL_TEXT) return read_number(type, value, out);
+    return read_bytes_of(type, value, bytes, out, out_at);
 }
 
 int chordal__row_draft_cell(chordal__row_draft *draft, uint32_t column, const chordal__node *value,
                             chordal_error *error) {
-    uint8_t type = draft->table->columns[column].type;
-    int code = 0;
     draft->given |= UINT64_C(1) << column;
-    draft->at[column] = SIZE_MAX;
-    if (chordal__node_kind(value) == CHORDAL_KIND_NULL)
-        draft->cells[column] = (chordal__cell){.kind = CHORDAL__CELL_NULL};
-    else if (type < CHORDAL__CELL_TEXT)
-        code = give_number(&draft->cells[column], type, value);
-    else
-        code = give_bytes(draft, column, value);
+    int code = chordal__cell_read(draft->table->columns[column].type, value, &draft->bytes, &draft->cells[column],
+                                  &draft->at[column]);
     return code < 0 ? misfit(draft, column, code, error) : 0;
 }
 
@@ -151,8 +153,8 @@ static int read_bytes(chordal__row_draft *draft, chordal__reader *reader, uint32
     return draft->bytes.failed ? misfit(draft, column, draft->bytes.failed, error) : 0;
 }
 
-static int read_cell(chordal__row_draft *draft, chordal__reader *reader, uint32_t column, const chordal__limits *limits,
-                     chordal_error *error) {
+int chordal__row_draft_packed_cell(chordal__row_draft *draft, chordal__reader *reader, uint32_t column,
+                                   const chordal__limits *limits, chordal_error *error) {
     chordal__node *value;
     if (begins_bytes(reader)) return read_bytes(draft, reader, column, error);
     int code = chordal__pack_read_value(draft->table->memory, reader, limits, &value, error);
@@ -206,7 +208,7 @@ int chordal__row_draft_packed(chordal__row_draft *draft, const uint8_t *data, si
         int code = read_name(draft, &reader, limits, &column, error);
         if (code == 0 && draft->given >> column & 1)
             code = chordal__fail(error, CHORDAL_E_DUPLICATE_KEY, at, "a column is given twice");
-        if (code == 0) code = read_cell(draft, &reader, column, limits, error);
+        if (code == 0) code = chordal__row_draft_packed_cell(draft, &reader, column, limits, error);
         if (code < 0) return code;
     }
     return check_end(&reader, error);
@@ -222,7 +224,7 @@ int chordal__row_draft_packed_key(chordal__row_draft *draft, const uint8_t *data
         return chordal__fail(error, CHORDAL_E_TYPE, 0, "a key is its value, or an array of the values of its columns");
     int code = 0;
     for (uint32_t i = 0; i < table->key_len && code == 0; i++)
-        code = read_cell(draft, &reader, table->key[i], limits, error);
+        code = chordal__row_draft_packed_cell(draft, &reader, table->key[i], limits, error);
     return code < 0 ? code : check_end(&reader, error);
 }
 

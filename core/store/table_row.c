@@ -38,12 +38,8 @@ static int compare_numbers(const chordal__cell *a, const chordal__cell *b) {
     chordal__number numbers[2];
     const chordal__cell *cells[] = {a, b};
     for (int i = 0; i < 2; i++) {
-        bool whole = cells[i]->kind == CHORDAL__CELL_INTEGER;
-        numbers[i] = (chordal__number){.kind = whole ? CHORDAL_KIND_INTEGER : CHORDAL_KIND_DOUBLE};
-        if (whole)
-            numbers[i].as.integer = cells[i]->as.integer;
-        else
-            numbers[i].as.real = cells[i]->as.real;
+        numbers[i] = (chordal__number){.kind = CHORDAL_KIND_INTEGER, .as.integer = cells[i]->as.integer};
+        if (cells[i]->kind == CHORDAL__CELL_REAL) (void)chordal__number_of_double(cells[i]->as.real, &numbers[i]);
     }
     return chordal__number_compare(&numbers[0], &numbers[1]);
 }

@@ -693,6 +693,29 @@ static napi_value flat_object_get(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_object_query(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_query;
+    bytes in_buffer;
+    size_t out_len = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_query) &&
+        read_bytes(&call, 5, &in_buffer)) {
+        int code = chordal_object_query(in_host, in_object, in_member, in_format, in_query.data, in_query.len, in_buffer.data, in_buffer.len, &out_len, &call.error);
+        result = code < 0 && code != CHORDAL_E_ROOM ? give_error(&call, code) : give_number(&call, (double)out_len);
+    }
+    return result;
+}
+
 static napi_value flat_object_read(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -1327,6 +1350,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "link_up", .method = flat_link_up},
     {.utf8name = "object_drop", .method = flat_object_drop},
     {.utf8name = "object_get", .method = flat_object_get},
+    {.utf8name = "object_query", .method = flat_object_query},
     {.utf8name = "object_read", .method = flat_object_read},
     {.utf8name = "object_retire", .method = flat_object_retire},
     {.utf8name = "object_revoke", .method = flat_object_revoke},

@@ -341,6 +341,10 @@ export interface Flat {
    */
   object_get(host: HostHandle, type: string, format: number, params: Uint8Array): number;
   /**
+   * A query over what is stored, outside of transactions. Errors as chordal_object_row and chordal_transaction_query.
+   */
+  object_query(host: HostHandle, object: number, member: number, format: number, query: Uint8Array, buffer: Uint8Array): number;
+  /**
    * The same as bytes in `format`. ROOM gives the size needed.
    */
   object_read(host: HostHandle, object: number, member: number, format: number, buffer: Uint8Array): number;

@@ -66,6 +66,7 @@ SIGNATURE(chordal_link_take, int (*)(chordal_host *, chordal_id, uint8_t *, size
 SIGNATURE(chordal_link_up, int (*)(chordal_host *, chordal_id, uint32_t, chordal_time, chordal_error *));
 SIGNATURE(chordal_object_drop, int (*)(chordal_host *, chordal_id, chordal_error *));
 SIGNATURE(chordal_object_get, int (*)(chordal_host *, const char *, size_t, uint32_t, const uint8_t *, size_t, chordal_id *, chordal_error *));
+SIGNATURE(chordal_object_query, int (*)(chordal_host *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, uint8_t *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_object_read, int (*)(chordal_host *, chordal_id, uint32_t, uint32_t, uint8_t *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_object_retire, int (*)(chordal_host *, chordal_id, chordal_error *));
 SIGNATURE(chordal_object_revoke, int (*)(chordal_host *, chordal_id, uint32_t, const uint8_t *, size_t, const char *, size_t, chordal_error *));
@@ -97,15 +98,18 @@ SIGNATURE(chordal_transaction_begin, int (*)(chordal_host *, chordal_id, chordal
 SIGNATURE(chordal_transaction_changes, int (*)(chordal_transaction *, const uint8_t *, size_t, chordal_error *));
 SIGNATURE(chordal_transaction_commit, int (*)(chordal_transaction *, chordal_id *, chordal_error *));
 SIGNATURE(chordal_transaction_delete, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, chordal_error *));
+SIGNATURE(chordal_transaction_delete_where, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, uint64_t *, chordal_error *));
 SIGNATURE(chordal_transaction_patch, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, chordal_error *));
 SIGNATURE(chordal_transaction_permute, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, const uint32_t *, size_t, chordal_error *));
 SIGNATURE(chordal_transaction_put, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, chordal_error *));
+SIGNATURE(chordal_transaction_query, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, uint8_t *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_transaction_remove, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, chordal_error *));
 SIGNATURE(chordal_transaction_row, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, uint8_t *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_transaction_set, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, const chordal_value *, chordal_error *));
 SIGNATURE(chordal_transaction_set_json, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, const char *, chordal_error *));
 SIGNATURE(chordal_transaction_splice, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, uint64_t, uint64_t, const chordal_value *, chordal_error *));
 SIGNATURE(chordal_transaction_truncate, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, uint64_t, chordal_error *));
+SIGNATURE(chordal_transaction_update_where, int (*)(chordal_transaction *, chordal_id, uint32_t, uint32_t, const uint8_t *, size_t, const uint8_t *, size_t, uint64_t *, chordal_error *));
 SIGNATURE(chordal_transaction_value, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, chordal_value **, chordal_error *));
 SIGNATURE(chordal_type_declaration, int (*)(const chordal_type *, char *, size_t, size_t *, chordal_error *));
 SIGNATURE(chordal_type_place, int (*)(chordal_host *, const char *, size_t, chordal_error *));

@@ -38,6 +38,25 @@ static bool act(world *w, chordal_transaction *t, row_function function, const c
                  function(t, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON, (const uint8_t *)json, strlen(json), NULL));
 }
 
+static bool ask(world *w, chordal_transaction *t, const char *query) {
+    uint8_t answer[1024];
+    size_t len = 0;
+    return AGAIN(w, chordal_transaction_query(t, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON, (const uint8_t *)query,
+                                              strlen(query), answer, sizeof answer, &len, NULL));
+}
+
+static bool ask_all(world *w, chordal_transaction *t) {
+    static const char update[] = "{\"done\":3}", where[] = "{\"prefix\":[\"title\",\"i\"]}";
+    uint64_t count = 0;
+    return ask(w, t,
+               "{\"where\":{\"or\":[{\"in\":[\"id\",[1,2]]},{\"prefix\":[\"title\",\"x\"]}]},\"order\":[\"title\"],"
+               "\"limit\":1}") &&
+           ask(w, t, "{\"group\":[\"done\"],\"sum\":\"id\"}") &&
+           AGAIN(w, chordal_transaction_update_where(t, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON,
+                                                     (const uint8_t *)where, strlen(where), (const uint8_t *)update,
+                                                     strlen(update), &count, NULL));
+}
+
 static bool change(world *w) {
     chordal_transaction *t = NULL;
     chordal_id ticket;
@@ -45,7 +64,7 @@ static bool change(world *w) {
     bool done = act(w, t, chordal_transaction_put, "{\"id\":1,\"title\":\"it\",\"data\":[1],\"blob\":\"AAAA\"}") &&
                 act(w, t, chordal_transaction_put, "{\"id\":2}") &&
                 act(w, t, chordal_transaction_patch, "{\"id\":1,\"done\":3}") &&
-                act(w, t, chordal_transaction_remove, "2");
+                act(w, t, chordal_transaction_remove, "2") && ask_all(w, t);
     if (!done) {
         chordal_transaction_abort(t);
         return false;

@@ -36,6 +36,44 @@ CHORDAL_API int chordal_transaction_row(chordal_transaction *transaction, chorda
                                         uint32_t format, const uint8_t *key, size_t key_len, uint8_t *buffer,
                                         size_t buffer_len, size_t *out_len, chordal_error *error);
 
+/* Ask for rows, or for counts and sums of them, as the transaction sees them: what it wrote, what is prepared, what is
+ * stored. A query is an object, all of it optional:
+ *
+ *     where    a condition: {"eq": [column, value]}, so, too: ne, lt, le, gt, ge, prefix (of texts);
+ *              {"in": [column, [value, …]]}, {"null": column}; {"and": [condition, …]}, or; {"not": condition}
+ *     order    [column or [column, "asc" or "desc"], …], at most 8; the key decides what is left open
+ *     limit    1 to 10000, default 1000
+ *     after    a cursor: the rows behind it
+ *     count    true: how many rows      sum    a column of numbers: its sum      group    [column, …]: of each group
+ *
+ * A comparison with a cell that is null does not hold, `ne` and `not` are the contrary of what they deny. Numbers are
+ * compared by value, with a real column as it would hold them; texts and bytes by their bytes (of UTF-8), null is
+ * before all else. json columns can only be null or not. The answer is
+ *
+ *     {"rows": [row, …], "after": the cursor behind the last row when there are more, else null}
+ *
+ * or with count, sum or group (alone: a count) rows of {"group": {column: value}, "count": n, "sum": n}, in the order
+ * of the group's columns, at most 10000; without group one row. A sum of whole numbers is exact from -2^63 to
+ * 2^64-1. A cursor is a text
+ * that stays good while rows come and go, for queries with the same order. A condition has at most 256 terms and 1000
+ * values and is nested 16 deep. The transaction conflicts when any row of the table has changed before it commits.
+ * Errors: as chordal_transaction_row, INVALID with words, LIMIT. */
+CHORDAL_API int chordal_transaction_query(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                          uint32_t format, const uint8_t *query, size_t query_len, uint8_t *buffer,
+                                          size_t buffer_len, size_t *out_len, chordal_error *error);
+
+/* Change the columns that are given (none of the key) in all rows for which a condition holds; null: in all.
+ * `out_count` is how many. Errors as query and put; after LIMIT or NOMEM abort the transaction. */
+CHORDAL_API int chordal_transaction_update_where(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                                 uint32_t format, const uint8_t *where, size_t where_len,
+                                                 const uint8_t *changes, size_t changes_len, uint64_t *out_count,
+                                                 chordal_error *error);
+
+/* Remove all rows for which a condition holds; null: all. Errors as update_where. */
+CHORDAL_API int chordal_transaction_delete_where(chordal_transaction *transaction, chordal_id object, uint32_t member,
+                                                 uint32_t format, const uint8_t *where, size_t where_len,
+                                                 uint64_t *out_count, chordal_error *error);
+
 /* Make the changes of chordal_commit in a transaction. After an error abort it. */
 CHORDAL_API int chordal_transaction_changes(chordal_transaction *transaction, const uint8_t *changes,
                                             size_t changes_len, chordal_error *error);
@@ -45,5 +83,10 @@ CHORDAL_API int chordal_transaction_changes(chordal_transaction *transaction, co
 CHORDAL_API int chordal_object_row(chordal_host *host, chordal_id object, uint32_t member, uint32_t format,
                                    const uint8_t *key, size_t key_len, uint8_t *buffer, size_t buffer_len,
                                    size_t *out_len, chordal_error *error);
+
+/* A query over what is stored, outside of transactions. Errors as chordal_object_row and chordal_transaction_query. */
+CHORDAL_API int chordal_object_query(chordal_host *host, chordal_id object, uint32_t member, uint32_t format,
+                                     const uint8_t *query, size_t query_len, uint8_t *buffer, size_t buffer_len,
+                                     size_t *out_len, chordal_error *error);
 
 #endif

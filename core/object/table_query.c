@@ -1,0 +1,262 @@
+/* table_query.c: queries over what is in the file and what is not yet: rows of both, merged in the query's order. */
+#include "object/tables.h"
+
+/* ---- what covers the file ---- */
+
+static int push(chordal__cover *cover, chordal__row *row) {
+    void *rows = cover->matches;
+    int code = chordal__grow(cover->memory, &rows, sizeof *cover->matches, &cover->capacity, cover->len + 1,
+                             SIZE_MAX / sizeof *cover->matches);
+    cover->matches = rows;
+    if (code == 0) cover->matches[cover->len++] = row;
+    return code;
+}
+
+int chordal__cover_add(chordal__cover *cover, const chordal__query *query, chordal__row *row) {
+    cover->hidden++;
+    bool matches = row && chordal__query_matches(query, row);
+    if (matches && query->after) matches = chordal__query_compare(query, row, query->after) > 0;
+    return matches ? push(cover, row) : 0;
+}
+
+void chordal__cover_dispose(chordal__cover *cover) {
+    chordal__release(cover->memory, cover->matches, cover->capacity * sizeof *cover->matches);
+}
+
+static bool is_written(const chordal__own_table *own, const void *key, size_t len) {
+    const chordal__own_row *row = chordal__map_get(&own->by_key, key, len);
+    return row && row->written;
+}
+
+/* A transaction covers with what it wrote, and that with what is prepared. */
+static bool hides(const chordal__cover *cover, const void *key, size_t len) {
+    const chordal__own_table *own = cover->context;
+    const chordal__pending *pending = chordal__map_get(&own->rows->pending, key, len);
+    return is_written(own, key, len) || (pending && !chordal__list_empty(&pending->chain));
+}
+
+static int cover_by(const chordal__own_table *own, const chordal__query *query, chordal__cover *cover) {
+    const chordal__pending *pending;
+    size_t at = 0;
+    int code = 0;
+    while (code == 0 && (pending = chordal__map_next(&own->rows->pending, &at)) != NULL) {
+        if (chordal__list_empty(&pending->chain) || is_written(own, pending->key, pending->len)) continue;
+        const chordal__row_entry *newest = CHORDAL__ENTRY(pending->chain.previous, chordal__row_entry, node);
+        code = chordal__cover_add(cover, query, newest->row);
+    }
+    for (chordal__list *node = own->list.next; node != &own->list && code == 0; node = node->next) {
+        const chordal__own_row *row = CHORDAL__ENTRY(node, chordal__own_row, node);
+        if (row->written) code = chordal__cover_add(cover, query, row->row);
+    }
+    return code;
+}
+
+/* ---- merging ---- */
+
+typedef struct merge {
+    const chordal__query *query;
+    chordal__cover *cover;
+    chordal__scan scan;
+    chordal__buffer key;
+    chordal__row *next; /* of the file */
+    size_t at;          /* in the cover's matches */
+} merge;
+
+static int next_of_file(merge *m, chordal_error *error) {
+    for (;;) {
+        chordal__row_unref(m->next);
+        int code = chordal__scan_next(&m->scan, &m->next, error);
+        if (code < 0 || !m->next || !m->cover->hidden) return code;
+        chordal__buffer_clear(&m->key);
+        chordal__row_key(&m->key, m->query->table, m->next);
+        if (m->key.failed) return chordal__fail(error, m->key.failed, 0, "no memory for a row");
+        if (!m->cover->hides(m->cover, m->key.data, m->key.len)) return 0;
+    }
+}
+
+static chordal__row *next_covering(const merge *m) {
+    return m->at < m->cover->len ? m->cover->matches[m->at] : NULL;
+}
+
+static int take_rows(merge *m, uint64_t limit, chordal__take_row *take, void *context, chordal_error *error) {
+    int code = next_of_file(m, error);
+    while (code == 0 && limit--) {
+        chordal__row *covering = next_covering(m);
+        bool file = m->next && (!covering || chordal__query_compare(m->query, m->next, covering) < 0);
+        if (!file && !covering) return 0;
+        code = take(context, file ? m->next : covering, error);
+        if (file && code == 0) code = next_of_file(m, error);
+        m->at += !file;
+    }
+    return code;
+}
+
+int chordal__rows_merge(chordal__rows *rows, const chordal__query *query, chordal__cover *cover, uint64_t limit,
+                        chordal__take_row *take, void *context, chordal_error *error) {
+    chordal__runtime *runtime = rows->object->runtime;
+    merge m = {.query = query, .cover = cover};
+    uint64_t asked = limit > UINT64_MAX - cover->hidden ? UINT64_MAX : limit + cover->hidden;
+    chordal__query_sort(query, cover->matches, cover->len);
+    int code = chordal__scan_begin(runtime->store, query, rows->object->owner, asked, &m.scan, error);
+    if (code < 0) return code;
+    chordal__buffer_init(&m.key, runtime->memory, UINT32_MAX);
+    code = take_rows(&m, limit, take, context, error);
+    chordal__row_unref(m.next);
+    chordal__buffer_dispose(&m.key);
+    chordal__scan_end(&m.scan);
+    return code;
+}
+
+int chordal__rows_query(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, uint64_t limit,
+                        chordal__take_row *take, void *context, chordal_error *error) {
+    chordal__cover cover = {.memory = rows->object->runtime->memory, .hides = hides, .context = own};
+    if (own && !own->queried) {
+        own->queried = true;
+        own->query_moves = rows->moves;
+    }
+    int code = own ? cover_by(own, query, &cover) : 0;
+    if (code < 0)
+        chordal__fail(error, code, 0, "no memory for a query");
+    else
+        code = chordal__rows_merge(rows, query, &cover, limit, take, context, error);
+    chordal__cover_dispose(&cover);
+    return code;
+}
+
+/* ---- answers: {"rows": […], "after": cursor or null} ---- */
+
+typedef struct found {
+    chordal__memory *memory;
+    chordal__row **rows;
+    size_t len, capacity;
+} found;
+
+static int keep(void *context, chordal__row *row, chordal_error *error) {
+    found *list = context;
+    void *rows = list->rows;
+    int code =
+        chordal__grow(list->memory, &rows, sizeof *list->rows, &list->capacity, list->len + 1, CHORDAL__OWN_ROWS_LIMIT);
+    list->rows = rows;
+    if (code == CHORDAL_E_LIMIT) return chordal__fail(error, code, 0, "too many rows in one transaction");
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for rows");
+    list->rows[list->len++] = chordal__row_ref(row);
+    return 0;
+}
+
+static void drop_found(found *list) {
+    for (size_t i = 0; i < list->len; i++) chordal__row_unref(list->rows[i]);
+    chordal__release(list->memory, list->rows, list->capacity * sizeof *list->rows);
+}
+
+static void pack_cursor(chordal__buffer *out, const chordal__query *query, const chordal__row *last) {
+    chordal__buffer text;
+    chordal__buffer_init(&text, out->memory, UINT32_MAX);
+    chordal__cursor_write(&text, query, last);
+    if (text.failed && !out->failed) out->failed = text.failed;
+    chordal__pack_write_string(out, text.data, text.len);
+    chordal__buffer_dispose(&text);
+}
+
+static void pack_answer(chordal__buffer *out, const chordal__query *query, const found *list, bool raw) {
+    bool more = list->len > query->limit;
+    size_t count = more ? query->limit : list->len;
+    chordal__buffer_clear(out);
+    chordal__pack_write_object(out, 2);
+    chordal__pack_write_string(out, "rows", 4);
+    chordal__pack_write_array(out, count);
+    for (size_t i = 0; i < count; i++)
+        chordal__row_pack(out, query->table, list->rows[i], raw ? CHORDAL__BYTES_RAW : CHORDAL__BYTES_BASE64);
+    chordal__pack_write_string(out, "after", 5);
+    if (more)
+        pack_cursor(out, query, list->rows[count - 1]);
+    else
+        chordal__buffer_byte(out, 0xc0);
+}
+
+static int count_row(void *context, chordal__row *row, chordal_error *error) {
+    size_t index;
+    bool fresh;
+    int code = chordal__groups_add(context, row, 1, &index, &fresh);
+    if (code == CHORDAL_E_LIMIT) return chordal__fail(error, code, 0, "an answer has at most 10000 groups");
+    return code < 0 ? chordal__fail(error, code, 0, "no memory for groups") : 0;
+}
+
+/* Without groups there is one, of no rows if there are none. */
+void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups) {
+    bool empty = !groups->query->groups_len && !groups->count;
+    chordal__pack_write_array(out, empty ? 1 : groups->count);
+    for (size_t i = 0; i < groups->count; i++) chordal__group_pack(out, groups, i);
+    if (!empty) return;
+    chordal__group nothing = {0};
+    chordal__groups one = *groups;
+    one.items = &nothing;
+    chordal__group_pack(out, &one, 0);
+}
+
+static int answer_groups(chordal__rows *rows, chordal__own_table *own, const chordal__query *query,
+                         chordal_error *error) {
+    chordal__runtime *runtime = rows->object->runtime;
+    chordal__groups groups;
+    chordal__groups_init(&groups, query, runtime->memory);
+    int code = chordal__rows_query(rows, own, query, UINT64_MAX, count_row, &groups, error);
+    if (code == 0) {
+        chordal__buffer_clear(&runtime->scratch);
+        chordal__pack_write_object(&runtime->scratch, 2);
+        chordal__pack_write_string(&runtime->scratch, "rows", 4);
+        chordal__groups_answer(&runtime->scratch, &groups);
+        chordal__pack_write_string(&runtime->scratch, "after", 5);
+        chordal__buffer_byte(&runtime->scratch, 0xc0);
+    }
+    chordal__groups_dispose(&groups);
+    return code;
+}
+
+int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, bool raw,
+                         chordal_error *error) {
+    chordal__runtime *runtime = rows->object->runtime;
+    found list = {.memory = runtime->memory};
+    if (chordal__query_is_aggregate(query)) return answer_groups(rows, own, query, error);
+    int code = chordal__rows_query(rows, own, query, (uint64_t)query->limit + 1, keep, &list, error);
+    if (code == 0) pack_answer(&runtime->scratch, query, &list, raw);
+    drop_found(&list);
+    return code;
+}
+
+/* ---- changing all that match ---- */
+
+static int change_row(chordal_transaction *transaction, chordal__own_table *own, chordal__row *row,
+                      const chordal__node *changes, chordal_error *error) {
+    chordal__row_draft draft;
+    chordal__row *after = NULL;
+    chordal__row_draft_begin(&draft, own->rows->table, row);
+    int code = changes ? chordal__row_draft_object(&draft, changes, error) : 0;
+    if (code == 0 && changes) code = chordal__row_draft_end(&draft, &after, error);
+    if (code == 0 && !chordal__row_equal(row, after))
+        code = chordal__own_row_write(transaction, own, row, after, error);
+    chordal__row_unref(after);
+    chordal__row_draft_dispose(&draft);
+    return code;
+}
+
+static int check_changes(const chordal__table *table, const chordal__node *changes, chordal_error *error) {
+    chordal__row_draft draft;
+    chordal__row_draft_begin(&draft, table, NULL);
+    int code = chordal__row_draft_object(&draft, changes, error);
+    for (uint32_t i = 0; i < table->key_len && code == 0; i++)
+        if (draft.given >> table->key[i] & 1)
+            code = chordal__fail(error, CHORDAL_E_INVALID, 0, "the key of a row does not change");
+    chordal__row_draft_dispose(&draft);
+    return code;
+}
+
+int chordal__rows_change(chordal_transaction *transaction, chordal__own_table *own, const chordal__query *query,
+                         const chordal__node *changes, uint64_t *out_count, chordal_error *error) {
+    found list = {.memory = transaction->memory};
+    int code = changes ? check_changes(own->rows->table, changes, error) : 0;
+    if (code == 0) code = chordal__rows_query(own->rows, own, query, UINT64_MAX, keep, &list, error);
+    for (size_t i = 0; i < list.len && code == 0; i++)
+        code = change_row(transaction, own, list.rows[i], changes, error);
+    if (code == 0) *out_count = list.len;
+    drop_found(&list);
+    return code;
+}
