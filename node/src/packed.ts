@@ -263,7 +263,7 @@ function headSize(length: number): number {
     return length < 32 ? 1 : length < 0x100 ? 2 : length < 0x10000 ? 3 : 5;
 }
 
-/** Keys recur: those of before are found again by a few of their bytes. */
+/** Keys recur: those of before, in ASCII, are found again by a few of their bytes. */
 const keys: string[] = new Array<string>(512).fill("");
 const LONGEST_KEY = 24;
 
@@ -275,14 +275,16 @@ function decodeKey(bytes: Uint8Array, start: number, end: number): string {
     if (known.length === length) {
         let i = 0;
         while (i < length && known.charCodeAt(i) === bytes[start + i]) i++;
-        if (i === length && isAscii(bytes, start, end)) return known;
+        if (i === length) return known;
     }
-    return (keys[slot] = decodeText(bytes, start, end));
+    const key = asKey(decodeText(bytes, start, end));
+    if (key.length === length) keys[slot] = key; // else a character takes several bytes
+    return key;
 }
 
-function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
-    for (let at = start; at < end; at++) if (bytes[at]! >= 0x80) return false;
-    return true;
+/** The same text as the one that objects have for a key: with it they need not look it up. */
+function asKey(text: string): string {
+    return Object.keys({ [text]: 0 })[0]!;
 }
 
 /** Reads what lies in a stretch of bytes. */

@@ -43,6 +43,19 @@ test("text of all lengths and letters comes back", () => {
     assert.equal(hex(pack("\ud83d" + "\ude00")), "a4f09f9880");
 });
 
+test("each letter at each place of a short text or key", () => {
+    for (const letter of ["a", "\u0080", "é", "ÿ", "漢", "\ufffd", "\ufeff", "😀", "\ud83d", "\ude00", "\0"]) {
+        for (let length = 1; length <= 40; length++) {
+            for (let place = 0; place < length; place++) {
+                const text = "x".repeat(place) + letter + "y".repeat(length - place - 1);
+                const value = [text, { [text]: text }, { ["z".repeat(length)]: 1 }, { [text]: 2 }];
+                assert.deepEqual(back(value), value);
+            }
+        }
+    }
+    assert.deepEqual(back([{ 5: 1, "-5": 2, 1.5: 3 }, { 5: 4 }]), [{ 5: 1, "-5": 2, 1.5: 3 }, { 5: 4 }]);
+});
+
 test("keys are any text", () => {
     const value = JSON.parse('{"__proto__": {"a": 1}, "": 2, "constructor": 3, "toString": null}');
     const read = back(value);
