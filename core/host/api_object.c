@@ -92,26 +92,28 @@ int chordal_object_retire(chordal_host *host, chordal_id id, chordal_error *erro
     return chordal__leave(host, code);
 }
 
-static chordal__node *head_of(chordal_host *host, chordal_id id, uint32_t member, int *code, chordal_error *error) {
+static chordal__node *revision_of(chordal_host *host, chordal_id id, uint32_t which, int *code, chordal_error *error) {
     chordal__object *object = chordal__find(host, id, CHORDAL__ID_OBJECT, code, error);
+    uint32_t member = which & ~CHORDAL_PREPARED;
     if (!object) return NULL;
     const chordal__members *members = object->type->members;
     if (member >= members->count || !members->is_state[member]) {
         *code = chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "no such document or derive");
         return NULL;
     }
-    chordal__node *head = object->slots[member].head;
-    if (!head) *code = chordal__fail(error, CHORDAL_E_STATE, 0, "the derive has no value yet");
-    return head;
+    const chordal__slot *slot = &object->slots[member];
+    chordal__node *value = which != member && slot->tip ? slot->tip : slot->head;
+    if (!value) *code = chordal__fail(error, CHORDAL_E_STATE, 0, "the derive has no value yet");
+    return value;
 }
 
 int chordal_object_value(chordal_host *host, chordal_id object, uint32_t member, chordal_value **out,
                          chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__node *head = head_of(host, object, member, &code, error);
-    if (head) *out = chordal__box_new(host->memory, head);
-    if (head && !*out) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a value");
+    chordal__node *value = revision_of(host, object, member, &code, error);
+    if (value) *out = chordal__box_new(host->memory, value);
+    if (value && !*out) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a value");
     return chordal__leave(host, code);
 }
 
@@ -119,14 +121,14 @@ int chordal_object_read(chordal_host *host, chordal_id object, uint32_t member, 
                         size_t buffer_len, size_t *out_len, chordal_error *error) {
     int code = chordal__enter(host, error);
     if (code < 0) return code;
-    chordal__node *head = head_of(host, object, member, &code, error);
+    chordal__node *value = revision_of(host, object, member, &code, error);
     chordal__buffer *scratch = &host->runtime.scratch;
-    if (!head) return chordal__leave(host, code);
+    if (!value) return chordal__leave(host, code);
     chordal__buffer_clear(scratch);
     if (format == CHORDAL_FORMAT_JSON)
-        chordal__json_write(scratch, head);
+        chordal__json_write(scratch, value);
     else
-        chordal__pack_write(scratch, head);
+        chordal__pack_write(scratch, value);
     *out_len = scratch->len;
     if (scratch->failed)
         code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the value");

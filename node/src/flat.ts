@@ -371,7 +371,7 @@ export interface Flat {
    */
   object_start(host: HostHandle, object: number, name: string, message: string): void;
   /**
-   * The head of a document or derive of an object, as a value.
+   * The head of a document or derive of an object, as a value; or `member` | CHORDAL_PREPARED.
    */
   object_value(host: HostHandle, object: number, member: number): ValueHandle;
   /**

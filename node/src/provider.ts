@@ -18,6 +18,7 @@ import {
     EVENT_TICKET,
     FORMAT_PACKED,
     OBJECT_MADE,
+    PREPARED,
     type CallEvent,
     type CancelEvent,
     type ComputeEvent,
@@ -222,11 +223,11 @@ export class Provider {
     value(object: ProvidedBase, member: number): unknown {
         const { values } = object;
         const isDocument = object.type.members[member]!.kind === "document";
-        if (!(member in values) && isDocument) values[member] = this.read(object, member);
+        if (!(member in values) && isDocument) values[member] = this.read(object, member + PREPARED);
         return values[member];
     }
 
-    /** What the core has: a document as all commits that are through have left it. */
+    /** What the core has: a document as all commits that are through have left it, with PREPARED as the newest has. */
     private read(object: ProvidedBase, member: number): Value {
         const { core } = this;
         const length = core.flat.object_read(core.host, object.id, member, FORMAT_PACKED, this.buffer);

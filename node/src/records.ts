@@ -84,6 +84,8 @@ export const NEVER = 9007199254740991;
 export const OBJECT_MADE = 1;
 /** the last hold is gone; the id is released by this event */
 export const OBJECT_RETIRED = 2;
+/** In place of the head: the newest prepared revision of a document, which is what a transaction starts on. */
+export const PREPARED = 2147483648;
 /** the newest protocol version spoken */
 export const PROTOCOL = 1;
 /** no link; the last values stay readable, calls are parked */

@@ -168,3 +168,27 @@ test("a migration that fails changes nothing", async (t) => {
     assert.equal((await host.object(First)).name, "Ada");
     await host.close();
 });
+
+test("what fell back is not read", async (t) => {
+    const store = join(folder(t), "s.db");
+    const Mixed = type("mixed", { documents: { kept: 1, seen: 0 }, inMemory: ["seen"] });
+    let host = new Host({ store, types: [Mixed] });
+    await (await host.object(Mixed)).transaction((t) => void (t.kept = 2));
+    await host.close();
+    host = new Host({ store, types: [Mixed], readOnly: true });
+    const object = await host.object(Mixed);
+    const reference = host.get(Mixed);
+    await reference.live;
+    const read = [];
+    const watch = reference.seen.watch(({ value }) => read.push([value, object.kept]));
+    await reference.live;
+    const first = object.transaction((t) => void (t.seen = 5));
+    const second = object.transaction((t) => void (t.kept = 7));
+    assert.deepEqual([object.seen, object.kept], [5, 7]);
+    await assert.rejects(second, { name: "read_only" });
+    await first;
+    assert.deepEqual(read.at(-1), [5, 2]);
+    assert.deepEqual([object.seen, object.kept], [5, 2]);
+    watch.close?.();
+    await host.close();
+});

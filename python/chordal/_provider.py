@@ -13,7 +13,7 @@ from . import _native, _records
 from .call import Call
 from .errors import ChordalError, MethodError, error_of
 from .link import Link
-from .object import Derive, Method, Object, Placement
+from .object import Derive, Document, Method, Object, Placement
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, freeze
 
@@ -39,6 +39,7 @@ class Provider:
         self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
         self.unnumbered: deque[tuple[Ticket, Transaction]] = deque()  # there was no memory for the ticket's number
         self.copies: dict[int, Ticket] = {}  # of the store
+        self.unsettled: dict[int, int] = {}  # object: commits that are not through, where there are derives
         self.placements: dict[str, Placement] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.settle_polls = 0  # how often derives may have to be asked for after a commit
@@ -67,6 +68,7 @@ class Provider:
             if type(instance)._waits_for_start():
                 self._run(self._start(instance, event.version))
             return
+        self.unsettled.pop(event.object, None)
         gone = self.objects.pop(event.object, None)
         if gone is not None:
             gone.retired()
@@ -215,7 +217,7 @@ class Provider:
         member = type(instance).type_members[event.member]
         assert isinstance(member, Derive)
         try:
-            value = freeze(member.function(instance))
+            value = freeze(self._computed(instance, member))
             if _answered(self.core.compute_answer, event.compute, value):
                 instance._values[event.member] = value
         except BaseException as error:
@@ -223,6 +225,21 @@ class Provider:
                 _answered(self.core.compute_fail, event.compute, *_told(error, member.name, "of", instance))
             if not isinstance(error, (Exception, asyncio.CancelledError)):
                 raise
+
+    def _computed(self, instance: Object, member: Derive) -> Any:
+        """A derive's value. While several commits are on their way, documents are what the first of them made."""
+        if self.unsettled.get(instance._id, 0) <= 1:
+            return member.function(instance)
+        prepared, kind = instance._values, type(instance)
+        instance._values = {
+            index: value for index, value in prepared.items() if not isinstance(kind.type_members[index], Document)
+        }
+        for document in kind.type_documents.values():
+            instance._values[document.index] = self.core.object_read(instance._id, document.index)
+        try:
+            return member.function(instance)
+        finally:
+            instance._values = prepared
 
     # ---- commits ----
 
@@ -249,6 +266,9 @@ class Provider:
             if number is not None:
                 self.tickets[number] = entry
                 self.unnumbered.pop()
+            if self.settle_polls:
+                for instance in transaction._instances():
+                    self.unsettled[instance._id] = self.unsettled.get(instance._id, 0) + 1
             self.pump.settle(self.settle_polls)
         except MemoryError:
             self.pump.wake()
@@ -261,6 +281,21 @@ class Provider:
         self.pump.wake()
         return await ticket
 
+    def polled(self, event: _records.TicketEvent) -> None:
+        """Tickets are looked at when they are polled, before their turn: what else is told may lead to commits."""
+        if event.ticket in self.copies:
+            return
+        _, transaction = self.tickets.get(event.ticket) or self.unnumbered[0]
+        if event.code:
+            _forget_values(transaction)
+        if self.settle_polls:
+            for instance in transaction._instances():
+                left = self.unsettled.get(instance._id, 1) - 1
+                if left > 0:
+                    self.unsettled[instance._id] = left
+                else:
+                    self.unsettled.pop(instance._id, None)
+
     def on_ticket(self, event: _records.TicketEvent) -> None:
         copy = self.copies.get(event.ticket)
         if copy is not None:
@@ -270,9 +305,7 @@ class Provider:
         entry = self.tickets.get(event.ticket)
         ticket, transaction = entry or self.unnumbered[0]
         if event.code:
-            for instance in transaction._instances():  # the tips fell back
-                for member in type(instance).type_documents.values():
-                    instance._values.pop(member.index, None)
+            _forget_values(transaction)  # there may have been no memory for it before
             ticket._settle(0, error_of(event.code, event.detail))
         else:
             ticket._settle(event.commit)
@@ -293,6 +326,13 @@ class Provider:
         self.unnumbered.clear()
         self.calls.clear()
         self.objects.clear()
+
+
+def _forget_values(transaction: Transaction) -> None:
+    """The tips fell back: they are read again."""
+    for instance in transaction._instances():
+        for member in type(instance).type_documents.values():
+            instance._values.pop(member.index, None)
 
 
 def _answered(answer: Callable[..., None], *arguments: Any) -> bool:

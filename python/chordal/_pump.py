@@ -7,6 +7,7 @@ one does for another does not wait for the loop to go round.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import weakref
 from collections import deque
@@ -75,6 +76,7 @@ class Pump:
         "core",
         "handlers",
         "on_new_loop",
+        "on_polled",
     )
 
     def __init__(self, core: Core, handlers: dict[type, Callable[[Any], None]]) -> None:
@@ -92,6 +94,7 @@ class Pump:
         self._tries = 0  # of the next event
         self._after: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
+        self.on_polled: Callable[[_records.TicketEvent], None] = lambda event: None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop that the host lives on: the one that it was first used on, until that is closed."""
@@ -153,11 +156,19 @@ class Pump:
             for _ in range(rounds):
                 if self.core.closed:
                     break
-                self.core.poll(self._polled)
+                self._poll(self._polled)
                 if not self._compute():
                     break
         finally:
             self.wake()
+
+    def _poll(self, polled: list[_records.Event]) -> None:
+        first = len(polled)
+        self.core.poll(polled)
+        for index in range(first, len(polled)):
+            if type(event := polled[index]) is _records.TicketEvent:
+                with contextlib.suppress(MemoryError):  # it has its turn
+                    self.on_polled(event)
 
     def _compute(self) -> int:
         """Handle what derives need; answers how many were computed."""
@@ -197,7 +208,7 @@ class Pump:
                 if not events:
                     polled = self._polled
                     if not polled:
-                        core.poll(polled)
+                        self._poll(polled)
                     polled.reverse()
                     self._polled = events
                     self._events = events = polled

@@ -77,6 +77,7 @@ class Host:
         self._store = Store(self._core, self._provider)
         self._pump = self._provider.pump = Pump(self._core, self._handlers())
         self._pump.on_new_loop = self._on_new_loop
+        self._pump.on_polled = self._provider.polled
         self._replicas: dict[int, weakref.ref[Replica]] = {}
         self._shared: weakref.WeakValueDictionary[Any, Replica] = weakref.WeakValueDictionary()
         self._watched: set[Replica] = set()

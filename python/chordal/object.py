@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Union, overload
 
+from . import _records
 from .errors import ChordalError
 from .transaction import Transaction
 from .values import FrozenDict, freeze
@@ -259,7 +260,7 @@ class Object:
         """The newest value of a document, read from the core when it is asked for the first time."""
         value = self._values.get(member.index, _MISSING)
         if value is _MISSING:
-            value = self._values[member.index] = self.host._core.object_read(self._id, member.index)
+            value = self._values[member.index] = self.host._core.object_read(self._id, member.index | _records.PREPARED)
         return value
 
     def start(self) -> Any:

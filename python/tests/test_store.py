@@ -219,3 +219,54 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path):
         assert (failure.value.name, failure.value.detail) == ("method", "there is no second word")
     async with chordal.Host(store=path, types=[First]) as host:
         assert host.object(First).name == "Ada"
+
+
+async def test_what_fell_back_is_not_read(tmp_path):
+    path, seen = tmp_path / "s.db", []
+    async with chordal.Host(store=path, types=[Mixed]) as host:
+        with host.object(Mixed).transaction() as t:
+            t.kept = 1
+        await t.ticket
+    async with chordal.Host(store=path, types=[Mixed], read_only=True) as host:
+        mixed = host.object(Mixed)
+        reference = await host.get(Mixed).live()
+
+        def look(frame):
+            with mixed.transaction() as t:
+                seen.append((frame.value, t.kept))
+                t.abort()
+
+        reference.seen.watch(look)
+        await asyncio.sleep(0)
+        with mixed.transaction() as first:
+            first.seen = 5
+        with mixed.transaction() as second:
+            second.kept = 7
+        assert (mixed.seen, mixed.kept) == (5, 7)
+        with pytest.raises(ChordalError) as failure:
+            await second.ticket
+        assert failure.value.name == "read_only"
+        await first.ticket
+        assert seen == [(0, 1), (5, 1)]
+        assert (mixed.seen, mixed.kept) == (5, 1)
+
+
+async def test_a_derive_reads_what_its_commit_made(tmp_path):
+    counted = []
+
+    class Counted(chordal.Object):
+        items = chordal.document([])
+
+        @chordal.derive("items")
+        def count(self):
+            counted.append(len(self.items))
+            return len(self.items)
+
+    async with chordal.Host(store=tmp_path / "s.db", types=[Counted]) as host:
+        object = host.object(Counted)
+        await host.get(Counted).live()
+        for number in range(3):
+            with object.transaction() as t:
+                t.items.append(number)
+        await t.ticket
+        assert counted == [0, 1, 2, 3]

@@ -209,7 +209,7 @@ async def test_applied_ops(case):
         instance = provider.object(kind)
         ticket = Ticket()
         number = provider._core.commit(0, change(instance._id, packed_ops(case["ops"]))[1])
-        provider._provider.tickets[number] = (ticket, None)
+        provider._provider.tickets[number] = (ticket, instance.transaction())
         provider._wake()
         await ticket
         want = [exact(value) for value in after]

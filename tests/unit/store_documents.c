@@ -230,6 +230,8 @@ TEST(a_commit_that_fails_takes_those_upon_it) {
     CHECK_INT(ticket_code(tickets[4]), 4);
     CHECK_TEXT(head_of(&h, object, NOTES_LIST), "{\"entries\":[],\"text\":\"\"}");
     set_json(&h, object, NOTES_LIST, "/text", "\"well\"");
+    CHECK_TEXT(head_of(&h, object, NOTES_LIST), "{\"entries\":[],\"text\":\"\"}");
+    CHECK_TEXT(head_of(&h, object, NOTES_LIST | CHORDAL_PREPARED), "{\"entries\":[],\"text\":\"well\"}");
     test_poll(&h);
     CHECK_TEXT(head_of(&h, object, NOTES_LIST), "{\"entries\":[],\"text\":\"well\"}");
     CHECK_TEXT(head_of(&h, other, NOTES_TITLE), "\"after\"");
@@ -402,4 +404,4 @@ TESTS({"a_document_is_there_again", a_document_is_there_again},
       {"a_call_fails_with_its_commit", a_call_fails_with_its_commit},
       {"a_retired_document_begins_anew", a_retired_document_begins_anew},
       {"an_object_that_is_let_go_is_found_again", an_object_that_is_let_go_is_found_again}, {"versions", versions},
-      {"damage_is_named", damage_is_named}, {"done", done})
+      {"documents_rise_together", documents_rise_together}, {"damage_is_named", damage_is_named}, {"done", done})

@@ -59,7 +59,10 @@ CHORDAL_API int chordal_object_drop(chordal_host *host, chordal_id object, chord
  * writing the store (host.h): then it lives on. */
 CHORDAL_API int chordal_object_retire(chordal_host *host, chordal_id object, chordal_error *error);
 
-/* The head of a document or derive of an object, as a value. */
+/* In place of the head: the newest prepared revision of a document, which is what a transaction starts on. */
+#define CHORDAL_PREPARED UINT32_C(0x80000000)
+
+/* The head of a document or derive of an object, as a value; or `member` | CHORDAL_PREPARED. */
 CHORDAL_API int chordal_object_value(chordal_host *host, chordal_id object, uint32_t member,
                                      CHORDAL_OWN chordal_value **out, chordal_error *error);
 
