@@ -1,6 +1,9 @@
-/* drift.c: the C side of the drift (README.md): drift provide ADDRESS [silent], listen ADDRESS,ADDRESS…, or follow
- * ADDRESS NAME [text]. Built by test_drift.py from the libraries and parts of the tool. */
+/* drift.c: the C side of the drift (README.md): drift provide ADDRESS [silent], listen ADDRESS,ADDRESS…, follow
+ * ADDRESS NAME [text], place ADDRESS WORD…, or work. Built by test_drift.py from the libraries and parts of the tool.
+ */
 #include "tool/tool.h"
+
+#include <unistd.h>
 
 #define FLOW 0
 #define TWICE 1
@@ -187,20 +190,69 @@ static void listen_at(const char *addresses) {
     fflush(stdout);
 }
 
-static int provide(const char *job, const char *address) {
-    static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_ready};
-    bool listens = strcmp(job, "listen") == 0;
+static void open_eager(const chordal_handlers *handlers) {
     chordal_host_options eager = impatient;
     eager.backoff_first = 20, eager.backoff_limit = 100;
-    tool_program_open(&program, &eager, listens ? NULL : &handlers, NULL);
+    tool_program_open(&program, &eager, handlers, NULL);
+}
+
+static void begin_drift(void) {
     tool_program_provide(&program, &drift);
     uv_timer_init(&program.loop, &ticks);
     uv_timer_start(&ticks, on_ticks, TICK, TICK);
     uv_unref((uv_handle_t *)&ticks);
+}
+
+static int provide(const char *job, const char *address) {
+    static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_ready};
+    bool listens = strcmp(job, "listen") == 0;
+    open_eager(listens ? NULL : &handlers);
+    begin_drift();
     if (listens)
         listen_at(address);
     else
         tool_program_connect(&program, address, CHORDAL_CODEC_BINARY, CHORDAL_LINK_OFFER);
+    return tool_program_run(&program);
+}
+
+/* ---- a server whose objects live in a worker, and the worker ---- */
+
+static const char *const *words;
+
+static void on_resolve(void *context, chordal_host *host, const chordal_event_RESOLVE *event) {
+    static chordal_id to_worker;
+    const chordal_uv_worker_options options = {.size = sizeof options, .arguments = words};
+    chordal_uv_worker *worker;
+    chordal_error error = {0};
+    (void)context;
+    if (!to_worker && chordal_uv_worker_start(program.adapter, &options, &to_worker, &worker, &error))
+        tool_die("worker", &error);
+    if (chordal_resolve(host, event->question, to_worker, &error)) tool_die("resolve", &error);
+}
+
+static int place(const char *address) {
+    static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_ready, .resolve = on_resolve};
+    chordal_error error = {0};
+    open_eager(&handlers);
+    if (chordal_type_place(program.host, "drift", 5, &error)) tool_die("drift", &error);
+    tool_program_connect(&program, address, CHORDAL_CODEC_BINARY, CHORDAL_LINK_OFFER);
+    return tool_program_run(&program);
+}
+
+static void on_parent(void *context, chordal_host *host, const chordal_event_LINK *event) {
+    (void)context, (void)host;
+    if (event->state == CHORDAL_LINK_CLOSED) tool_program_stop(&program, 0);
+}
+
+static int serve_parent(void) {
+    static const chordal_handlers handlers = {.size = sizeof handlers, .link = on_parent};
+    chordal_id link;
+    chordal_error error = {0};
+    open_eager(&handlers);
+    begin_drift();
+    if (chordal_uv_parent(program.adapter, 0, &link, &error)) tool_die("parent", &error);
+    printf("working %d\n", (int)getpid());
+    fflush(stdout);
     return tool_program_run(&program);
 }
 
@@ -375,7 +427,12 @@ static int follow(const char *address, const char *codec) {
 }
 
 int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "work") == 0) return serve_parent();
     if (argc < 3) return 2;
+    if (strcmp(argv[1], "place") == 0) {
+        words = (const char *const *)argv + 3;
+        return place(argv[2]);
+    }
     if (strcmp(argv[1], "follow") != 0) {
         silent = argc > 3;
         return provide(argv[1], argv[2]);

@@ -1,14 +1,14 @@
 // The drift of README.md in Node and in a tab. `chordal` is the package.
 
 const IMPATIENT = { backoff_first: 200, backoff_limit: 2000, ping_interval: 400, ping_timeout: 600 };
-const EAGER = { ...IMPATIENT, backoff_first: 20, backoff_limit: 100 };
+export const EAGER = { ...IMPATIENT, backoff_first: 20, backoff_limit: 100 };
 const WORKERS = 3;
 const PAUSE = 10; // milliseconds, between two calls
 const TICK = 5;
 
 const sleep = (span) => new Promise((resolve) => setTimeout(resolve, span));
 
-function driftType({ type }, isSilent) {
+export function driftType({ type }, isSilent) {
     const tickers = new Map();
     const logged = async (method, text) => {
         console.log(`${method} ${text}`);

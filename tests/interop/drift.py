@@ -1,9 +1,10 @@
 """The Python side of the drift (README.md): drift.py provide ADDRESS [silent], listen ADDRESS,ADDRESS…, follow ADDRESS
-NAME [text], relay ADDRESS NAME [ADDRESS]"""
+NAME [text], relay ADDRESS NAME [ADDRESS], place ADDRESS WORD…, work"""
 
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 
@@ -142,9 +143,32 @@ async def relay(address, name, behind=None):
         await asyncio.Event().wait()
 
 
+async def place(address, *words):
+    """Offer the type at an address; its objects live in a worker, which these words start."""
+    workers = []
+
+    def where(params, host):
+        if not workers:
+            workers.append(host.worker(words))
+        return workers[0]
+
+    async with chordal.Host(**EAGER) as host:
+        host.place("drift", where)
+        await host.connect(address, offer=True).up()
+        print("ready", flush=True)
+        await asyncio.Event().wait()
+
+
+async def work():
+    async with chordal.parent(types=[Drift], **EAGER) as host:
+        print("working", os.getpid(), flush=True)
+        await host.parent().closed()
+
+
 if __name__ == "__main__":
-    job, address, *rest = sys.argv[1:]
+    job, *rest = sys.argv[1:]
+    address, *rest = rest or [""]
     silent = rest == ["silent"]
-    jobs = {"follow": follow, "relay": relay}
+    jobs = {"follow": follow, "relay": relay, "place": place, "work": lambda _: work()}
     with contextlib.suppress(asyncio.CancelledError):
         asyncio.run(jobs[job](address, *rest) if job in jobs else provide(job, address))
