@@ -291,11 +291,18 @@ void sim_check_caller(sim_world *w, uint64_t index, int host, chordal_id id) {
 
 /* ---- calls ---- */
 
+/* In this life or one before. */
+static bool was_starved(const sim_host *host) {
+    for (size_t i = 0; i < host->lives_len; i++)
+        if (host->lives[i].starved) return true;
+    return false;
+}
+
 /* In one session calls run in their order, each once. In a later one those begin again that may run twice, and of an
  * earlier one only that comes late of which the caller was told that its outcome is unknown. */
 static bool may_come_late(sim_world *w, const sim_call *call, int host, uint64_t session) {
     const sim_reader *reader = &w->readers[call->reader];
-    bool again = call->idempotent && (w->guarded || sim_host_life(w, host)->starved); /* refused before, sent again */
+    bool again = call->idempotent && (w->guarded || was_starved(&w->hosts[host])); /* refused before, sent again */
     return call->unknown || (again && session != reader->run_session);
 }
 
