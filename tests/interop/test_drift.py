@@ -294,8 +294,13 @@ async def provider_killed(programs, folder, before, after):
             await first.line(f"push late-{name}")
             await first.line(f"mark late-{name}")
             await first.line(f"push {name}-0-9")
+        second = Process(provider_words(programs, after, address))
+        if after != "c":  # it takes its time: nobody would have the type meanwhile
+            await enter(second)
+            await second.line("ready")
         first.process.kill()
-        second = await enter(Process(provider_words(programs, after, address)))
+        if after == "c":
+            await enter(second)
         for name in followers:  # they went on, and are where the first ones had not come yet
             await second.line(f"push {name}-")
             await second.line(f"mark late-{name}")
