@@ -192,6 +192,7 @@ class Replica:
     # ---- who follows ----
 
     def follow(self, name: str, follower: Any, for_good: bool) -> None:
+        self.host._enter()
         error = self.dead()
         if error is not None:
             raise error

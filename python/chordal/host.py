@@ -446,6 +446,11 @@ class Host:
     def closed(self) -> bool:
         return self._core.closed
 
+    def _enter(self) -> None:
+        """What may be done also after the end: only on the host's thread before. Raises ChordalError BUSY."""
+        if not self._core.closed:
+            self._core.enter()
+
     def _loop(self) -> asyncio.AbstractEventLoop:
         return self._pump.loop()
 

@@ -275,6 +275,7 @@ class Server:
 
     def close(self) -> None:
         """Accept no more links, and close those that were accepted. Closing twice is allowed."""
+        self._host._enter()
         self._host._servers.discard(self)
         self._server.close()
         for link in list(self._host._links.values()):

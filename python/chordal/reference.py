@@ -56,6 +56,7 @@ class Reference:
     def release(self) -> None:
         """Give the reference back: its watches end. With the last reference to the object calls that wait end, too.
         Values stay readable."""
+        self._replica.host._enter()
         if self._hold.release():
             self._replica.host._release(self._replica)
 
@@ -190,6 +191,7 @@ class Watch:
 
     def close(self) -> None:
         """Stop following. Closing twice is allowed."""
+        self._replica.host._enter()
         self._open = False
         self._replica.unfollow(self._name, self)
 
@@ -258,6 +260,7 @@ class Frames:
 
     def close(self) -> None:
         """Stop following."""
+        self._replica.host._enter()
         self._next = None
         self._end(None)
         self._replica.unfollow(self._name, self)

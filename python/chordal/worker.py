@@ -119,6 +119,7 @@ class Worker:
         await self.ended()
 
     def _stop(self, error: ChordalError | None) -> None:
+        self._host._enter()
         if self._stopping:
             return
         self._note_end(error)

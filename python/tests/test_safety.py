@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import sys
 import threading
 
 import chordal
@@ -30,12 +31,24 @@ async def test_a_second_thread_is_refused():
     async with chordal.Host(types=[Notes]) as host:
         notes = await host.get("notes", board="a").live()
         instance = host.object(Notes, board="a")
+        link, server = host.connect("ipc:/nowhere"), await host.listen("ws://127.0.0.1:0")
+        worker = host.worker([sys.executable, "-c", ""])
+        watch, frames = notes.title.watch(lambda frame: None), notes.title.frames()
 
         def commit():
             with instance.transaction() as t:
                 t.title = "thread"
 
         uses = [
+            lambda: notes.title.watch(print),
+            lambda: notes.title.frames(),
+            watch.close,
+            frames.close,
+            notes.release,
+            link.close,
+            link.retry,
+            server.close,
+            lambda: asyncio.run(worker.stop()),
             lambda: host.get("notes", board="b"),
             lambda: host.object(Notes, board="b"),
             lambda: host.transaction(),
@@ -51,7 +64,11 @@ async def test_a_second_thread_is_refused():
         for use in uses:
             error = in_thread(use)
             assert isinstance(error, ChordalError) and error.name == "busy", error
-        assert instance.title == "" and notes.title.value == ""
+        assert instance.title == "" and notes.title.value == "" and notes.state == "live"
+        assert link.state != "closed" and not worker.gone and server in host._servers
+        assert (await anext(frames)).value == ""
+        watch.close()
+        frames.close()
         assert in_thread(lambda: notes.title.value) == ""  # values are plain immutable things
 
 
