@@ -1,5 +1,6 @@
 /* object.c: objects: one group of up to FLAT_MAX values under a shape, beyond that two trees over the same entries:
- * one in the order of insertion, one in the order of the keys. */
+ * one in the order of insertion, one in the order of the keys. Where both orders are the same they are one tree, until
+ * the first change parts them. */
 #include "value/node.h"
 
 chordal__node *chordal__node_object(chordal__memory *memory) {
@@ -148,8 +149,10 @@ chordal__node *chordal__object_of_entries(chordal__memory *memory, chordal__node
     chordal__node *node = chordal__tree_node(memory, CHORDAL_KIND_OBJECT);
     if (!node) return NULL;
     chordal__group *group = chordal__group_of(node);
+    bool one = !CHORDAL__SMALL && memcmp(entries, sorted, count * sizeof *entries) == 0;
     for (; group->count < 2; group->count++) {
-        chordal__node *root = chordal__tree_new(memory, group->count ? sorted : entries, count);
+        chordal__node *root = group->count && one ? chordal__node_ref(group->slots[0])
+                                                  : chordal__tree_new(memory, group->count ? sorted : entries, count);
         if (!root) {
             chordal__node_unref(memory, node);
             return NULL;

@@ -77,11 +77,28 @@ static chordal__node *edit(chordal__memory *memory, chordal__node *node, members
     return put(memory, node, key, value);
 }
 
-static void edit_at_random(uint64_t seed, uint32_t keys, int rounds) {
+/* An object as a reader makes it, of keys that are in order: its two trees are one. */
+static chordal__node *read_ordered(chordal__memory *memory, members *model, uint32_t count) {
+    char *json = malloc(count * 24 + 16), *at = json;
+    *at++ = '{';
+    for (uint32_t i = 0; i < count; i++) {
+        member *item = &model->items[model->count++];
+        sprintf(item->key, "k%u", 1000 + i);
+        item->value = i;
+        at += sprintf(at, "%s\"%s\":%u", i ? "," : "", item->key, i);
+    }
+    strcpy(at, "}");
+    chordal__node *node = node_of(memory, json);
+    free(json);
+    return node;
+}
+
+static void edit_at_random(uint64_t seed, uint32_t keys, int rounds, uint32_t ordered) {
     uint64_t state = seed;
     chordal__memory *memory = open_memory();
     members *model = calloc(2, sizeof *model), *old = model + 1;
-    chordal__node *node = chordal__node_object(memory), *kept = chordal__node_ref(node);
+    chordal__node *node = read_ordered(memory, model, ordered), *kept = chordal__node_ref(node);
+    *old = *model;
     for (int round = 0; round < rounds && check_failures == 0; round++) {
         node = edit(memory, node, model, &state, keys, round < rounds / 2 ? 2 : 7);
         if (round % 7 == 0) check_object(node, model);
@@ -100,9 +117,14 @@ static void edit_at_random(uint64_t seed, uint32_t keys, int rounds) {
 }
 
 TEST(test_model) {
-    for (uint64_t seed = 1; seed <= 10; seed++) edit_at_random(seed, 20, 400);
-    for (uint64_t seed = 11; seed <= 20; seed++) edit_at_random(seed, 100, 1000);
-    for (uint64_t seed = 21; seed <= 24; seed++) edit_at_random(seed, 2000, 4000);
+    for (uint64_t seed = 1; seed <= 10; seed++) edit_at_random(seed, 20, 400, 0);
+    for (uint64_t seed = 11; seed <= 20; seed++) edit_at_random(seed, 100, 1000, 0);
+    for (uint64_t seed = 21; seed <= 24; seed++) edit_at_random(seed, 2000, 4000, 0);
+}
+
+TEST(test_keys_in_order) {
+    for (uint64_t seed = 1; seed <= 20; seed++) edit_at_random(seed, 1100, 300, 65 + 5 * (uint32_t)seed);
+    for (uint64_t seed = 21; seed <= 24; seed++) edit_at_random(seed, 2200, 4000, 1000);
 }
 
 TEST(test_cost) {
@@ -220,5 +242,5 @@ TEST(test_depth) {
     close_memory(memory);
 }
 
-TESTS({"model", test_model}, {"cost", test_cost}, {"slots", test_slots}, {"shifted slots", test_shifted_slots},
-      {"large_slots", test_large_slots}, {"depth", test_depth})
+TESTS({"model", test_model}, {"keys in order", test_keys_in_order}, {"cost", test_cost}, {"slots", test_slots},
+      {"shifted slots", test_shifted_slots}, {"large_slots", test_large_slots}, {"depth", test_depth})
