@@ -180,6 +180,44 @@ class Aims:
             grown = number(beside["counts"]["memory grown"])
             yield f"{beside['median'] / alone['median']:.2f} times; {grown} B in a minute"
 
+    # ---- the store ----
+
+    def store_commit(self):
+        for case in (
+            "one delta a commit, 10 characters",
+            "one delta a commit, 10,000 characters",
+            "one row a commit",
+        ):
+            ours = self.ours(f"store, {case}")
+            limit = ratios.found(self.entries, f"store, {case}", "c", "limit: sqlite")
+            if ours and limit:
+                yield f"{case}: {ours['median'] / limit['median']:.2f} times"
+
+    def store_many(self):
+        alone = self.ours("store, one delta a commit, 10 characters")
+        many = self.ours("store, 1,000 commits at once, 10 characters")
+        if alone and many:
+            yield f"{alone['median'] / many['median']:.1f} times"
+
+    def store_peers(self):
+        for runtime, peer in (("node", "better-sqlite3"), ("python", "sqlite3")):
+            for case in ("one delta a commit, 10 characters", "1,000 commits at once, 10 characters"):
+                ours = self.ours(f"store, {case}", runtime)
+                theirs = ratios.found(self.entries, f"store, {case}", runtime, peer)
+                if ours and theirs:
+                    yield f"{LABELS[runtime]}, {case}: {ours['median'] / theirs['median']:.2f} of {peer}"
+
+    def store_outbox(self):
+        alone = self.ours("store, one delta a commit, 10 characters")
+        outbox = self.ours("store, one delta a commit, with the outbox, 10 characters")
+        if alone and outbox:
+            yield f"{100 * (outbox['median'] / alone['median'] - 1):.0f} %"
+
+    def store_open(self):
+        if entry := self.ours("store, open with 1,000 documents"):
+            counts = entry["counts"]
+            yield f"{number(entry['median'])} µs, {number(counts['statements'])} statements, {counts['writes']} writes"
+
     def stands(self):
         """Where each stands, by its name."""
         names = [name for name in vars(Aims) if not name.startswith("_")]

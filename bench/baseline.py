@@ -18,7 +18,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 FILE = BENCH / "baseline.json"
 PROGRAMS = ("core", "values", "growth", "messages")  # whose cases are counted
-MEASURED = ("kept", "drops", "deflated", "fanout", "hops", "sockets", "processes")  # and those that only are timed
+MEASURED = (
+    "kept",
+    "drops",
+    "deflated",
+    "fanout",
+    "hops",
+    "sockets",
+    "processes",
+    "store",
+)  # and those that only are timed
 EDGE = ("sockets", "processes")  # with sockets of their own
 ITERATIONS = 50  # of a case
 TOLERANCE = 0.05

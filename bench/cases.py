@@ -190,6 +190,39 @@ CASES = {
         "a call among those of one session, one after the other; least, median and most of them",
         C,
     ),
+    "store, one delta a commit, 10 characters": (
+        "10 characters set in a document",
+        "a commit alone until its ticket is handled: it is in the store then. `sqlite`: the same statements on like "
+        "tables with the same pragmas, by SQLite alone; better-sqlite3 and sqlite3: by hand, the change as JSON",
+        ("c", "node", "python"),
+    ),
+    "store, one delta a commit, 10,000 characters": (
+        "10,000 characters set in a document",
+        "the same",
+        ("c", "node", "python"),
+    ),
+    "store, 1,000 commits at once": (
+        "10 characters set in a document",
+        "1,000 commits before the first turn, until all tickets are handled; one of them. `sqlite`: as many insertions "
+        "in one transaction; better-sqlite3 and sqlite3: by hand, one transaction each",
+        ("c", "node", "python"),
+    ),
+    "store, one delta a commit, with the outbox": (
+        "10 characters set in a document",
+        "as a commit alone, of a host that keeps an outbox",
+        C,
+    ),
+    "store, one row a commit": ("a row of 3 columns put", "a commit alone until its ticket is handled", C),
+    "store, open": (
+        "1,000 documents",
+        "a host opened with its store, its closing apart. `sqlite`: the file opened and its schema read",
+        C,
+    ),
+    "store, read at": (
+        "a small document of 10,000 revisions",
+        "its value at one commit read. `sqlite`: the base and the rows behind it stepped over",
+        C,
+    ),
     "growth": (None, "one change of a large value while the revision before it is kept", C),
     "memory of a parsed document": (None, "what the core's value takes", C),
     "delta size": (None, "bytes of a change's ops, or of what a peer sends", C),

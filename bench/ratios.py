@@ -17,6 +17,15 @@ SOCKET = "call over a loopback WebSocket"
 PROCESSES = "call to frame between processes"
 HOLD = "hold to live, 1,000 notes, binary"
 
+STORE = [
+    "store, one delta a commit, 10 characters",
+    "store, one delta a commit, 10,000 characters",
+    "store, 1,000 commits at once, 10 characters",
+    "store, one row a commit",
+    "store, open with 1,000 documents",
+    "store, read at one of 10,000 commits",
+]
+
 JSON = ["json read, notes", "json write, notes", "json read, document", "json write, document"]
 TEXT = ["read 500 KB string", "write 500 KB string"]
 
@@ -30,6 +39,7 @@ LIMITS = [
     *(("python", case, [case], "limit: json") for case in SNAPSHOT),
     ("node", HOLD, SNAPSHOT, "limit: JSON"),
     ("c", SOCKET, [SOCKET], "limit: libwebsockets echo"),
+    *(("c", case, [case], "limit: sqlite") for case in STORE),
     ("c", f"{PROCESSES}: worker", [f"{PROCESSES}: worker"], "limit: libuv pipe echo"),
     ("c", f"{PROCESSES}: WebSocket", [SOCKET], "limit: libwebsockets echo"),
 ]

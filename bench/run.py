@@ -22,7 +22,7 @@ import page
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH, WORK = ROOT / "bench", ROOT / "build" / "bench"
 VENV = WORK / "venv"
-PEERS = "chord yjs automerge loro json1 immer patch call crowd rooms".split()
+PEERS = "chord yjs automerge loro json1 immer patch call crowd rooms store".split()
 ENVIRONMENT = {**os.environ, "NODE_ENV": "production", "PYTHONPATH": str(ROOT / "python")}
 
 
@@ -47,6 +47,9 @@ def install_peers():
         "--no-fund",
         stdout=subprocess.DEVNULL,
     )
+    build = ["npm", "rebuild", "--prefix", BENCH / "peers", "better-sqlite3"]  # of all packages it alone is built
+    if subprocess.run([str(word) for word in build], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        print("better-sqlite3 cannot be built: without its rows", flush=True)
     subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)  # without our own packages on its path
     run(VENV / "bin" / "python", "-m", "pip", "install", "-q", "-r", BENCH / "peers" / "requirements.txt")
 
@@ -59,9 +62,9 @@ def programs(batches, peers):
         node = ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches)
         yield "node", (*node, "addon")
         yield "wasm", (*node, "wasm")
-    for script in ("crowd", "processes"):
+    for script in ("crowd", "processes", "store"):
         yield "node", ("node", "--expose-gc", BENCH / f"{script}.mjs", WORK, batches, "addon")
-    for script in ("python", "frames", "kept"):
+    for script in ("python", "frames", "kept", "store"):
         yield "python", (sys.executable, BENCH / f"{script}.py", WORK, batches)
     if peers:
         if (WORK / "limit").exists():

@@ -1,0 +1,61 @@
+// better-sqlite3 by hand: the value in memory, its change as JSON, one transaction each, and the whole value when the
+// changes behind it outweigh it. The same file system and pragmas as ours.
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { print, times } from "./measure.mjs";
+
+const ROUNDS = 200;
+const MANY = 1000;
+const path = join(process.argv[2], "store-peer.db");
+let number = 0;
+const cell = (length) => String(number++).padStart(length, "x");
+
+function remove() {
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+}
+
+function open(Database) {
+    remove();
+    const file = new Database(path);
+    file.pragma("journal_mode = WAL");
+    file.pragma("synchronous = NORMAL");
+    file.exec(
+        "CREATE TABLE revisions(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, base INTEGER, data TEXT NOT NULL)",
+    );
+    const insert = file.prepare("INSERT INTO revisions(number, base, data) VALUES(?, ?, ?)");
+    let [value, count, base, behind] = [{ cell: "" }, 0, 0, 0];
+    const write = file.transaction((change) => {
+        insert.run(count, null, change);
+        behind += change.length;
+        if (behind <= base + 4096) return;
+        const text = JSON.stringify(value);
+        insert.run(count, 1, text);
+        [base, behind] = [text.length, 0];
+    });
+    const commit = (length) => {
+        value = { ...value, cell: cell(length) };
+        count++;
+        write.immediate(JSON.stringify(["s", ["cell"], value.cell]));
+    };
+    return { file, commit };
+}
+
+let Database;
+try {
+    ({ default: Database } = await import("better-sqlite3"));
+    new Database(":memory:").close();
+} catch {
+    process.exit(0); // it could not be built here
+}
+for (const [name, length, batch] of [
+    ["one delta a commit, 10 characters", 10, ROUNDS],
+    ["one delta a commit, 10,000 characters", 10_000, ROUNDS],
+    ["1,000 commits at once, 10 characters", 10, MANY],
+]) {
+    const { file, commit } = open(Database);
+    print(`store, ${name}`, "better-sqlite3", await times(batch, () => commit(length)));
+    file.close();
+    remove();
+}

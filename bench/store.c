@@ -1,0 +1,378 @@
+/* store.c: what a commit into a store costs, beside the same statements by SQLite alone on the same file system.
+ * `store FOLDER BATCHES`: a JSON object a line. FOLDER has the files while it runs. */
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rows.h"
+#include "world.h"
+
+enum { ROUNDS = 200, MANY = 1000, CELL_MOST = 10000, SAMPLES = 64, OPENS = 20, POINTS = 100 };
+
+#define KEPT                                                                                                           \
+    "{\"name\":\"kept\",\"params\":[\"board\"],\"history\":%s,\"members\":[{\"name\":\"list\",\"kind\":\"document\","  \
+    "\"initial\":{\"cell\":\"\"}},{\"name\":\"rows\",\"kind\":\"table\",\"key\":[\"id\"],\"columns\":"                 \
+    "{\"id\":\"integer\",\"title\":\"text\",\"done\":\"integer\"}}]}"
+
+static char path[1024], cell[CELL_MOST + 64];
+static int cell_len;
+
+/* ---- the file ---- */
+
+static void remove_files(void) {
+    static const char *const parts[] = {"", "-wal", "-shm", "-owner"};
+    char name[1100];
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(name, sizeof name, "%s%s", path, parts[i]);
+        unlink(name);
+    }
+}
+
+static void set_cell(int len) {
+    static unsigned number;
+    cell_len = len;
+    memset(cell, 'x', (size_t)len + 2);
+    cell[0] = cell[len + 1] = '"';
+    cell[len + 2] = 0;
+    number = (number + 1) % 100000;
+    for (unsigned rest = number, i = 1; rest; rest /= 10) cell[i++] = (char)('0' + rest % 10); /* another each time */
+}
+
+/* ---- ours ---- */
+
+static void open_kept(world *w, uint32_t flags, const char *history) {
+    char type[sizeof KEPT + 16];
+    chordal_id id;
+    chordal_host_options options = {.size = sizeof options, .store = path, .store_flags = flags};
+    memset(w, 0, sizeof *w);
+    OK(chordal_host_open(&options, &w->provider, NULL));
+    w->consumer = w->provider;
+    snprintf(type, sizeof type, KEPT, history);
+    OK(chordal_type_provide(w->provider, (const uint8_t *)type, strlen(type), &id, NULL));
+    w->type = "kept";
+}
+
+static void get_kept(world *w, int board) {
+    char params[32];
+    size_t len = params_of(params, sizeof params, board);
+    OK(chordal_object_get(w->provider, "kept", 4, CHORDAL_FORMAT_JSON, (uint8_t *)params, len, &w->object, NULL));
+    turn(w, w->provider, 0);
+}
+
+static void commit_cell(world *w) {
+    set_cell(cell_len);
+    commit_set(w, "/cell", cell);
+}
+
+static void cell_once(world *w) {
+    commit_cell(w);
+    turn(w, w->provider, 0);
+}
+
+static void many_once(world *w) {
+    for (int i = 0; i < MANY; i++) commit_cell(w);
+    turn(w, w->provider, 0);
+}
+
+static void row_once(world *w) {
+    static int number;
+    chordal_transaction *t;
+    chordal_id ticket;
+    char row[96];
+    int len = snprintf(row, sizeof row, "{\"id\":%d,\"title\":\"title %d\",\"done\":0}", number % 1000, number);
+    number++;
+    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
+    OK(chordal_transaction_put(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)row, (size_t)len, NULL));
+    OK(chordal_transaction_commit(t, &ticket, NULL));
+    turn(w, w->provider, 0);
+}
+
+/* ---- SQLite alone: the tables, pragmas and statements of ours ---- */
+
+typedef struct alone {
+    sqlite3 *sqlite;
+    sqlite3_stmt *begin, *commit, *add, *row;
+    int64_t position;
+    size_t base_bytes, delta_bytes;
+    int deltas;
+} alone;
+
+static void sql(alone *a, const char *text) {
+    if (sqlite3_exec(a->sqlite, text, NULL, NULL, NULL) != SQLITE_OK) fail(sqlite3_errmsg(a->sqlite), 0);
+}
+
+static sqlite3_stmt *statement(alone *a, const char *text) {
+    sqlite3_stmt *made;
+    if (sqlite3_prepare_v3(a->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &made, NULL) != SQLITE_OK)
+        fail(sqlite3_errmsg(a->sqlite), 0);
+    return made;
+}
+
+static void step(alone *a, sqlite3_stmt *made) {
+    if (sqlite3_step(made) != SQLITE_DONE) fail(sqlite3_errmsg(a->sqlite), 0);
+    sqlite3_reset(made);
+}
+
+static void open_alone(alone *a) {
+    memset(a, 0, sizeof *a);
+    if (sqlite3_open_v2(path, &a->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
+        fail("open", 0);
+    sql(a, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON;"
+           "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;"
+           "CREATE TABLE revisions(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, base INTEGER, data BLOB NOT NULL)"
+           " STRICT; CREATE INDEX bases ON revisions(id, number) WHERE base = 1;"
+           "CREATE TABLE rows(object INTEGER NOT NULL, id INTEGER NOT NULL, title TEXT, done INTEGER,"
+           " PRIMARY KEY(object, id)) STRICT, WITHOUT ROWID;");
+    a->begin = statement(a, "BEGIN IMMEDIATE");
+    a->commit = statement(a, "COMMIT");
+    a->add = statement(a, "INSERT INTO revisions(id, number, base, data) VALUES(?1, ?2, ?3, ?4)");
+    a->row = statement(a, "INSERT OR REPLACE INTO rows(object, id, title, done) VALUES(?1, ?2, ?3, ?4)");
+}
+
+static void close_alone(alone *a) {
+    sqlite3_stmt *all[] = {a->begin, a->commit, a->add, a->row};
+    for (int i = 0; i < 4; i++) sqlite3_finalize(all[i]);
+    sqlite3_close(a->sqlite);
+}
+
+static void insert(alone *a, int base, size_t len) {
+    a->position++;
+    sqlite3_bind_int64(a->add, 1, a->position);
+    sqlite3_bind_int64(a->add, 2, a->position);
+    if (base)
+        sqlite3_bind_int(a->add, 3, 1);
+    else
+        sqlite3_bind_null(a->add, 3);
+    sqlite3_bind_blob(a->add, 4, cell, (int)len, SQLITE_STATIC);
+    step(a, a->add);
+}
+
+/* A delta is about this much, and a base comes by the same rule. */
+static void insert_cell(alone *a) {
+    size_t len = (size_t)cell_len + (cell_len < 32 ? 9 : 11);
+    insert(a, 0, len);
+    a->deltas++;
+    a->delta_bytes += len;
+    if (a->delta_bytes <= a->base_bytes + 4096 && a->deltas < 1024) return;
+    insert(a, 1, len);
+    a->base_bytes = len;
+    a->delta_bytes = 0, a->deltas = 0;
+}
+
+static void alone_once(alone *a) {
+    step(a, a->begin);
+    insert_cell(a);
+    step(a, a->commit);
+}
+
+static void alone_many(alone *a) {
+    step(a, a->begin);
+    for (int i = 0; i < MANY; i++) insert_cell(a);
+    step(a, a->commit);
+}
+
+static void alone_row(alone *a) {
+    static int number;
+    char title[32];
+    int len = snprintf(title, sizeof title, "title %d", number);
+    step(a, a->begin);
+    sqlite3_bind_int64(a->row, 1, 1);
+    sqlite3_bind_int64(a->row, 2, number++ % 1000);
+    sqlite3_bind_text(a->row, 3, title, len, SQLITE_STATIC);
+    sqlite3_bind_int64(a->row, 4, 0);
+    step(a, a->row);
+    step(a, a->commit);
+}
+
+/* ---- writing: ours and the limit in turns, each on a file that it goes on with ---- */
+
+typedef struct writing {
+    const char *name;
+    int len, batch, each; /* each: commits of one time */
+    uint32_t flags;
+    void (*once)(world *);
+    void (*limit)(alone *);
+} writing;
+
+static const writing writings[] = {
+    {"store, one delta a commit, 10 characters", 10, ROUNDS, 1, 0, cell_once, alone_once},
+    {"store, one delta a commit, 10,000 characters", 10000, ROUNDS, 1, 0, cell_once, alone_once},
+    {"store, 1,000 commits at once, 10 characters", 10, 1, MANY, 0, many_once, alone_many},
+    {"store, one delta a commit, with the outbox, 10 characters", 10, ROUNDS, 1, CHORDAL_STORE_OUTBOX, cell_once, NULL},
+    {"store, one row a commit", 10, ROUNDS, 1, 0, row_once, alone_row},
+};
+
+static void measure_ours(const writing *of, int batches) {
+    double samples[SAMPLES];
+    world w;
+    chordal_counters before, after;
+    remove_files();
+    cell_len = of->len;
+    open_kept(&w, of->flags, "\"all\"");
+    get_kept(&w, 0);
+    for (int r = -1; r < batches; r++) {
+        OK(chordal_host_counters(w.provider, &before, sizeof before));
+        double start = now_us();
+        for (int i = 0; i < of->batch; i++) of->once(&w);
+        if (r >= 0) samples[r] = (now_us() - start) / (of->batch * of->each);
+        OK(chordal_host_counters(w.provider, &after, sizeof after));
+    }
+    int commits = of->batch * of->each;
+    print_samples(of->name, "chordal", "us", samples, batches);
+    printf(", \"counts\": {\"statements\": %.3f, \"entries\": %.1f, \"allocations\": %.1f}}\n",
+           (double)(after.statements - before.statements) / commits, (double)(after.entries - before.entries) / commits,
+           (double)(after.allocations - before.allocations) / commits);
+    chordal_host_forget(w.provider);
+}
+
+static void measure_limit(const writing *of, int batches) {
+    double samples[SAMPLES];
+    alone a;
+    remove_files();
+    set_cell(of->len);
+    open_alone(&a);
+    for (int r = -1; r < batches; r++) {
+        double start = now_us();
+        for (int i = 0; i < of->batch; i++) of->limit(&a);
+        if (r >= 0) samples[r] = (now_us() - start) / (of->batch * of->each);
+    }
+    print_samples(of->name, "limit: sqlite", "us", samples, batches);
+    printf(", \"version\": \"%s\"}\n", sqlite3_libversion());
+    close_alone(&a);
+}
+
+/* ---- opening ---- */
+
+static void make_documents(void) {
+    world w;
+    remove_files();
+    open_kept(&w, 0, "0");
+    set_cell(10);
+    for (int board = 0; board < MANY; board++) {
+        get_kept(&w, board);
+        commit_cell(&w);
+    }
+    turn(&w, w.provider, 0);
+    chordal_host_forget(w.provider);
+}
+
+static int64_t changed_at(void) {
+    struct stat found;
+    return stat(path, &found) == 0 ? (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec : 0;
+}
+
+static void measure_open(int batches) {
+    double samples[SAMPLES];
+    chordal_counters counters = {0};
+    make_documents();
+    int64_t changed = changed_at();
+    for (int r = -1; r < batches; r++) {
+        double took = 0;
+        for (int i = 0; i < OPENS; i++) {
+            chordal_host *host;
+            chordal_host_options options = {.size = sizeof options, .store = path};
+            double start = now_us();
+            OK(chordal_host_open(&options, &host, NULL));
+            took += now_us() - start;
+            OK(chordal_host_counters(host, &counters, sizeof counters));
+            chordal_host_forget(host);
+        }
+        if (r >= 0) samples[r] = took / OPENS;
+    }
+    print_samples("store, open with 1,000 documents", "chordal", "us", samples, batches);
+    printf(", \"counts\": {\"statements\": %.0f, \"steps\": %.0f, \"writes\": %d}}\n", (double)counters.statements,
+           (double)counters.steps, changed_at() != changed);
+}
+
+static void measure_limit_open(int batches) {
+    double samples[SAMPLES];
+    for (int r = -1; r < batches; r++) {
+        double took = 0;
+        for (int i = 0; i < OPENS; i++) {
+            alone a = {0};
+            double start = now_us();
+            if (sqlite3_open_v2(path, &a.sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) fail("open", 0);
+            sql(&a, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; SELECT count(*) FROM sqlite_schema");
+            took += now_us() - start;
+            sqlite3_close(a.sqlite);
+        }
+        if (r >= 0) samples[r] = took / OPENS;
+    }
+    print_samples("store, open with 1,000 documents", "limit: sqlite", "us", samples, batches);
+    printf(", \"version\": \"%s\"}\n", sqlite3_libversion());
+}
+
+/* ---- reading at a point: a document of 10,000 revisions, a base every hundred or so ---- */
+
+static void measure_points(int batches) {
+    double samples[SAMPLES];
+    char params[32];
+    world w;
+    remove_files();
+    cell_len = 10;
+    open_kept(&w, 0, "\"all\"");
+    get_kept(&w, 0);
+    for (int i = 0; i < 10; i++) many_once(&w);
+    size_t len = params_of(params, sizeof params, 0);
+    for (int r = -1; r < batches; r++) {
+        double start = now_us();
+        for (int i = 0; i < POINTS; i++) {
+            chordal_value *value;
+            uint64_t commit, at = 1 + (uint64_t)i * 7919 % 10000;
+            OK(chordal_store_read(w.provider, "kept", 4, CHORDAL_FORMAT_JSON, (uint8_t *)params, len, "list", 4, at,
+                                  &value, &commit, NULL));
+            chordal_value_unref(value);
+        }
+        if (r >= 0) samples[r] = (now_us() - start) / POINTS;
+    }
+    print_samples("store, read at one of 10,000 commits", "chordal", "us", samples, batches);
+    printf("}\n");
+    chordal_host_forget(w.provider);
+}
+
+/* The rows of such a read, of the file that ours has left: a base and what is behind it. */
+static void measure_limit_points(int batches) {
+    double samples[SAMPLES];
+    alone a = {0};
+    if (sqlite3_open_v2(path, &a.sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)) fail("open", 0);
+    sqlite3_stmt *base = statement(&a, "SELECT id FROM chordal_revisions INDEXED BY chordal_bases WHERE base = 1 AND "
+                                       "number <= ?1 ORDER BY id DESC LIMIT 1");
+    sqlite3_stmt *rows = statement(&a, "SELECT number, data FROM chordal_revisions WHERE id >= ?1 ORDER BY id");
+    for (int r = -1; r < batches; r++) {
+        size_t bytes = 0;
+        double start = now_us();
+        for (int i = 0; i < POINTS; i++) {
+            int64_t at = 1 + (int64_t)i * 7919 % 10000;
+            sqlite3_bind_int64(base, 1, at);
+            if (sqlite3_step(base) != SQLITE_ROW) fail("base", 0);
+            sqlite3_bind_int64(rows, 1, sqlite3_column_int64(base, 0));
+            sqlite3_reset(base);
+            while (sqlite3_step(rows) == SQLITE_ROW && sqlite3_column_int64(rows, 0) <= at)
+                bytes += (size_t)sqlite3_column_bytes(rows, 1);
+            sqlite3_reset(rows);
+        }
+        if (r >= 0) samples[r] = (now_us() - start) / POINTS;
+        if (!bytes) fail("no rows", 0);
+    }
+    print_samples("store, read at one of 10,000 commits", "limit: sqlite", "us", samples, batches);
+    printf(", \"version\": \"%s\"}\n", sqlite3_libversion());
+    sqlite3_finalize(base);
+    sqlite3_finalize(rows);
+    sqlite3_close(a.sqlite);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) return 2;
+    int batches = atoi(argv[2]) < SAMPLES ? atoi(argv[2]) : SAMPLES;
+    snprintf(path, sizeof path, "%s/store.db", argv[1]);
+    for (size_t i = 0; i < sizeof writings / sizeof *writings; i++) {
+        measure_ours(&writings[i], batches);
+        if (writings[i].limit) measure_limit(&writings[i], batches);
+    }
+    measure_open(batches);
+    measure_limit_open(batches);
+    measure_points(batches);
+    measure_limit_points(batches);
+    remove_files();
+    return 0;
+}
