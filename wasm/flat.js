@@ -285,6 +285,12 @@ export function makeFlat(core) {
       core.end();
       return result;
     },
+    link_progress(host, link, now) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(link, 2);
+      checkWhole(now, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
     link_refuse(host, link, reason) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);

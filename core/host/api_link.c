@@ -46,6 +46,15 @@ int chordal_link_feed(chordal_host *host, chordal_id id, uint32_t frame, const u
     return chordal__leave(host, chordal__link_feed(link, frame, data, data_len, error));
 }
 
+int chordal_link_progress(chordal_host *host, chordal_id id, chordal_time now, chordal_error *error) {
+    chordal__link *link;
+    int code = enter(host, id, &link, error);
+    if (code < 0) return code;
+    set_now(host, now);
+    chordal__link_progress(link);
+    return chordal__leave(host, 0);
+}
+
 uint64_t chordal_link_limit(chordal_host *host) {
     return chordal__enter(host, NULL) < 0 ? 0 : (chordal__leave(host, 0), host->runtime.settings.limits.size);
 }

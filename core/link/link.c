@@ -81,7 +81,8 @@ int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error) 
     if (code < 0) return chordal__fail(error, code, 0, "no memory for a codec");
     link->codec_kind = (uint8_t)codec;
     link->transport = true;
-    link->bye_sent = link->pinged = link->peer_newer = false;
+    link->bye_sent = link->peer_newer = false;
+    link->hearing = CHORDAL__HEARD_FRAME;
     link->heard_at = runtime->now;
     mend(link);
     link->version = 0;
@@ -252,19 +253,26 @@ void chordal__link_retry(chordal__link *link) {
     set_state(link, CHORDAL_LINK_DIAL, 0, NULL);
 }
 
+/* Whoever sends a frame that takes long hears no answer before its end, and would ask in vain: so who gets it in pieces
+ * says something from time to time. */
 static void ping_or_give_up(chordal__link *link) {
     const chordal__settings *settings = &link->runtime->settings;
     chordal__origin none = {.link = link};
     chordal_time silent = link->runtime->now - link->heard_at;
-    if (link->pinged) {
+    bool asks = silent >= settings->ping_interval, says = !CHORDAL__SMALL && link->hearing == CHORDAL__HEARD_PIECE;
+    if (link->hearing == CHORDAL__HEARD_NOTHING) {
         chordal__link_fail(link, CHORDAL_E_TIMEOUT, CHORDAL__WORDS("the peer is silent"));
-    } else if (silent < settings->ping_interval) {
-        set_due(link, settings->ping_interval - silent);
-    } else {
-        link->pinged = true;
-        chordal__send_simple(&none, CHORDAL__PING, 0);
-        set_due(link, settings->ping_timeout);
+        return;
     }
+    link->hearing = asks ? CHORDAL__HEARD_NOTHING : CHORDAL__HEARD_FRAME;
+    if (asks || says) chordal__send_simple(&none, CHORDAL__PING, 0);
+    set_due(link, asks ? settings->ping_timeout : settings->ping_interval - silent);
+}
+
+void chordal__link_progress(chordal__link *link) {
+    if (!link->transport) return;
+    link->heard_at = link->runtime->now;
+    link->hearing = CHORDAL__HEARD_PIECE;
 }
 
 /* The span of a dial begins when it is asked for, not when that waits to be told. */

@@ -98,6 +98,8 @@ void chordal__origin_confirmed(chordal__link *link, uint64_t number); /* the pee
 uint64_t chordal__origin_lesser(uint64_t limit, const chordal__link *link);
 
 /* ---- link.c ---- */
+/* What was heard of the peer last: whole frames; nothing since a ping was sent; a piece of a frame. */
+enum { CHORDAL__HEARD_FRAME, CHORDAL__HEARD_NOTHING, CHORDAL__HEARD_PIECE };
 struct chordal__link {
     chordal__list node;
     chordal__links *links;
@@ -105,13 +107,14 @@ struct chordal__link {
     chordal_id id;
     uint32_t flags;
     uint8_t state;
-    bool transport, bye_sent, pinged, draining;
-    bool leaves; /* its host does: what passes through may come back */
-    bool shown;  /* the first frame is borrowed by the edge */
-    bool asking; /* the program is asked whether the peer is admitted */
-    int failing; /* a code: it ends with this entry */
+    bool transport, bye_sent, draining;
+    uint8_t hearing; /* one of those above */
+    bool leaves;     /* its host does: what passes through may come back */
+    bool shown;      /* the first frame is borrowed by the edge */
+    bool asking;     /* the program is asked whether the peer is admitted */
+    int failing;     /* a code: it ends with this entry */
     chordal__list failing_node;
-    chordal_time heard_at; /* the last frame */
+    chordal_time heard_at; /* the last byte */
     uint8_t codec_kind;
     chordal__codec codec;
     chordal__list queue;
@@ -145,6 +148,7 @@ int chordal__link_open(chordal__links *links, uint32_t flags, chordal__link **ou
 void chordal__link_free(chordal__link *link);
 int chordal__link_up(chordal__link *link, uint32_t codec, chordal_error *error);
 int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data, size_t len, chordal_error *error);
+void chordal__link_progress(chordal__link *link);                                /* a piece of a frame arrived */
 void chordal__link_down(chordal__link *link, int code, const char *detail);      /* the transport is gone */
 void chordal__link_fail(chordal__link *link, int code, const char *detail);      /* say bye and end the transport */
 void chordal__link_break(chordal__link *link, int code);                         /* the same when this entry ends */

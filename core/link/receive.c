@@ -197,7 +197,7 @@ int chordal__link_feed(chordal__link *link, uint32_t frame, const uint8_t *data,
     own.detail[0] = 0;
     if (!link->transport) return chordal__fail(error, CHORDAL_E_STATE, 0, "the link has no transport");
     link->heard_at = link->runtime->now;
-    link->pinged = false;
+    link->hearing = CHORDAL__HEARD_FRAME;
     link->runtime->counters.bytes_in += len;
     int code = chordal__codec_decode(&link->codec, frame, data, len, &message, error);
     if (code > 0) {

@@ -207,8 +207,10 @@ static ptrdiff_t complete(ipc_pipe *self, const uint8_t *data, size_t len) {
     size_t want = frame_size(self, self->frame, self->frame_len) - self->frame_len;
     size_t take = want < len ? want : len;
     if (!keep(self, data, take)) return -1;
-    if (self->frame_len < sizeof self->head || frame_size(self, self->frame, self->frame_len) > self->frame_len)
+    if (self->frame_len < sizeof self->head || frame_size(self, self->frame, self->frame_len) > self->frame_len) {
+        if (self->transport.link) chordal__uv_link_progress(self->transport.link);
         return (ptrdiff_t)take;
+    }
     bool fed = feed(self, self->frame, self->frame_len);
     self->frame_len = 0;
     if (self->frame_capacity > READ_BUFFER) {

@@ -135,6 +135,10 @@ bool chordal__uv_link_feed(chordal__uv_link *link, uint32_t frame, const uint8_t
     return code != CHORDAL_E_CLOSED && code != CHORDAL_E_NOMEM;
 }
 
+void chordal__uv_link_progress(chordal__uv_link *link) {
+    (void)chordal_link_progress(link->adapter->host, link->id, chordal__uv_now(link->adapter), NULL);
+}
+
 void chordal__uv_link_lost(chordal__uv_link *link) {
     chordal_uv *adapter = link->adapter;
     if (link->transport) link->transport->link = NULL;

@@ -199,7 +199,10 @@ int chordal__uv_socket_read(chordal__uv_socket *socket, const uint8_t *data, siz
     if (final && socket->message_len == 0) return feed(socket, data, len);
     if (!keep(socket, data, len)) return -1;
     bool over = socket->message_len > socket->transport.adapter->frame_limit;
-    if (!final && !over) return 0;
+    if (!final && !over) {
+        chordal__uv_link_progress(socket->transport.link);
+        return 0;
+    }
     int answer = feed(socket, socket->message, socket->message_len);
     socket->message_len = 0;
     if (socket->message_capacity > KEPT_ROOM) {

@@ -87,6 +87,8 @@ chordal__uv_link *chordal__uv_link_accept(chordal__uv_transport *transport, uint
 void chordal__uv_link_up(chordal__uv_link *link);
 /* A frame arrived; false: the link is no more, cut the transport. */
 bool chordal__uv_link_feed(chordal__uv_link *link, uint32_t frame, const uint8_t *data, size_t len);
+/* A piece of one arrived. */
+void chordal__uv_link_progress(chordal__uv_link *link);
 /* The transport is gone, or could not be dialled: unties it and tells the core. */
 void chordal__uv_link_lost(chordal__uv_link *link);
 /* Nothing is left to send: close the transport if that was waited for. */

@@ -571,6 +571,22 @@ static napi_value flat_link_open(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_link_progress(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_link = 0;
+    uint64_t in_now = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_link) &&
+        read_u64(&call, 2, &in_now)) {
+        int code = chordal_link_progress(in_host, in_link, in_now, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
 static napi_value flat_link_refuse(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -1343,6 +1359,7 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "link_limit", .method = flat_link_limit},
     {.utf8name = "link_offers", .method = flat_link_offers},
     {.utf8name = "link_open", .method = flat_link_open},
+    {.utf8name = "link_progress", .method = flat_link_progress},
     {.utf8name = "link_refuse", .method = flat_link_refuse},
     {.utf8name = "link_retry", .method = flat_link_retry},
     {.utf8name = "link_sent", .method = flat_link_sent},

@@ -310,6 +310,12 @@ export interface Flat {
    */
   link_open(host: HostHandle, flags: number): number;
   /**
+   * A piece of a transport frame arrived that is not whole yet: the peer is there, however long the frame takes. An
+   * edge that reads in pieces says so of each, or of one in a while that is short beside `ping_interval`. One that
+   * stays out is silence as any other. Late calls for a link without a transport are ignored. Errors: CLOSED.
+   */
+  link_progress(host: HostHandle, link: number, now: number): void;
+  /**
    * Turn the peer of an AUTHENTICATE event away: it is told REFUSED with the reason (some words, the peer's program
    * sees them; cut at 95 bytes) and does not come back. Errors: CLOSED, STATE, UTF8, SIZE.
    */

@@ -43,6 +43,7 @@ class PipeTransport implements Transport {
         this.chunks.push(chunk);
         this.gathered += chunk.length;
         while (this.gathered >= this.wanted && !this.ended) this.piece();
+        if (this.gathered > 0) this.events.piece();
     }
 
     /** A head or a frame is complete. */

@@ -29,6 +29,7 @@ const STATES: Record<number, LinkState> = {
     [LINK_CLOSED]: "closed",
 };
 
+const PIECE_INTERVAL = 50; // milliseconds in which one piece of a frame is sign enough
 const END_TIMEOUT = 5000; // milliseconds in which a transport that ends must get rid of what waits
 
 /** Whole frames both ways, in order. */
@@ -46,6 +47,8 @@ export interface Transport {
 export interface TransportEvents {
     opened(codec: number): void;
     received(bytes: Uint8Array, frame: number): void;
+    /** A piece of a frame came, which is not whole yet. */
+    piece(): void;
     /** The peer sends a frame over the limit. */
     tooLarge(): void;
     drained(): void;
@@ -90,6 +93,7 @@ export class Link {
     private transport: Transport | undefined;
     private ending = false;
     private dials = 0;
+    private pieceAt = -Infinity;
     private stopListening: (() => void) | undefined;
     private cutter: ReturnType<typeof setTimeout> | undefined;
     private waiting: Waiting[] = [];
@@ -284,6 +288,7 @@ export class Link {
         const events: TransportEvents = {
             opened: (codec) => told(() => this.opened(codec)),
             received: (bytes, frame) => told(() => this.received(bytes, frame)),
+            piece: () => told(() => this.piece()),
             tooLarge: () => told(() => this.tooLarge()),
             drained: () => told(() => this.flush()),
             gone: () => told(() => this.gone()),
@@ -327,6 +332,15 @@ export class Link {
             if (!(error instanceof ChordalError)) throw error; // else the core has said bye, or dials again
         }
         pump.wake();
+    }
+
+    /** The peer is there, however long the frame takes. */
+    private piece(): void {
+        const { core } = this.owner;
+        const now = core.now();
+        if (this.ending || now - this.pieceAt < PIECE_INTERVAL) return;
+        this.pieceAt = now;
+        core.flat.link_progress?.(core.host, this.id, now); // the WebAssembly core has none
     }
 
     private tooLarge(): void {

@@ -25,8 +25,10 @@ export interface Socket {
     onerror: unknown;
     send(data: any): void;
     close(code?: number): void;
-    /** Only `ws` has it. */
+    /** Only `ws` has it, as the rest. */
     terminate?(): void;
+    /** What it reads from, once it is open. */
+    readonly _socket?: { on(event: "data", told: () => void): void } | null;
 }
 
 /** The codec that was agreed on; 0: the peer does not speak Chordal. */
@@ -53,6 +55,12 @@ export class WebSocketTransport implements Transport {
             if (event.error?.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") events.tooLarge();
         };
         socket.onclose = () => this.gone();
+        this.watchPieces();
+    }
+
+    /** Of frames the platform tells only when they are whole. */
+    private watchPieces(): void {
+        this.socket._socket?.on("data", () => this.events.piece());
     }
 
     /** Give it up unless it opens in time: a peer may take the connection and say nothing. */
@@ -64,6 +72,7 @@ export class WebSocketTransport implements Transport {
     private opened(): void {
         clearTimeout(this.timer);
         this.timer = undefined;
+        this.watchPieces();
         const codec = codecOf(this.socket);
         if (codec === 0) this.close();
         else this.events.opened(codec);

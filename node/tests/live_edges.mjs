@@ -214,3 +214,47 @@ export function edgeTests() {
         }
     });
 }
+
+/** Of the addon: the WebAssembly core is told of whole frames only. */
+export function pieceTests() {
+    // As long as it comes: its peer asks, and is told, several times that it is there.
+    for (const kind of ["ipc", "ws"])
+        test(`a frame that comes slowly keeps its link up, ${kind}`, async () => {
+            const url = kind === "ipc" ? `ipc:${join(folder, "slow")}` : "ws://127.0.0.1:0";
+            const host = new Host({ ping_interval: 200, ping_timeout: 200 });
+            const server = await host.listen(url);
+            const hello = Buffer.concat([Buffer.from([1, 1, 1]), Buffer.alloc(32, 7), Buffer.from([128, 128, 64, 0])]);
+            const [size, length] = [Buffer.alloc(4), Buffer.alloc(4)];
+            size.writeUInt32LE(hello.length);
+            length.writeUInt32LE(1 << 24);
+            const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13";
+            const upgrade =
+                `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n` +
+                "Sec-WebSocket-Protocol: chordal.1.bin\r\n\r\n";
+            const begin =
+                kind === "ipc"
+                    ? [size, hello, length]
+                    : [
+                          Buffer.from(upgrade),
+                          Buffer.from([0x82, 0x80 + hello.length, 0, 0, 0, 0]),
+                          hello,
+                          Buffer.from([0x82, 0xff, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
+                      ];
+            const peer = kind === "ipc" ? netConnect(url.slice(4)) : netConnect(Number(new URL(server.address).port));
+            let got = "";
+            let ended = false;
+            peer.on("data", (bytes) => (got += bytes.toString("latin1")));
+            peer.on("close", () => (ended = true));
+            peer.on("error", () => {});
+            peer.write(Buffer.concat(begin));
+            const ping = kind === "ipc" ? "\x02\0\0\0\x16\0" : "\x82\x02\x16\0";
+            while (got.split(ping).length < 5 && !ended) {
+                peer.write(Buffer.alloc(100));
+                await pause(10);
+            }
+            assert.ok(!ended, got);
+            while (!got.includes("timeout")) await pause(10);
+            peer.destroy();
+            await host.close();
+        });
+}

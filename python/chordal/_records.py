@@ -336,9 +336,9 @@ class ObjectEvent(NamedTuple):
 
 class CallEvent(NamedTuple):
     """A method of a provided object was called: answer with chordal_call_answer or chordal_call_fail, at any
-    later time. `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` names the caller's
-    session; 0 is local. `authority`: the session's, packed, always inside the record; empty for one
-    without."""
+    later time. `arguments`: a packed array (bytes arguments are MessagePack bin). `origin` is the number of
+    the caller's session at this host, its own for as long as that lives, over whatever link; 0 is local.
+    `authority`: the session's, packed, always inside the record; empty for one without."""
 
     flags: int
     call: int

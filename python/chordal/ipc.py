@@ -14,18 +14,35 @@ if TYPE_CHECKING:
     from .host import Host
 
 
+def _nothing() -> None:
+    pass
+
+
 class Pipe:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limit: int) -> None:
         self._reader = reader
         self._writer = writer
         self._limit = limit
+        self.on_piece = _nothing
 
     async def receive(self) -> bytes | None:
         try:
             size = int.from_bytes(await self._reader.readexactly(4), "little")
-            return await self._reader.readexactly(min(size, self._limit + 1))
-        except (asyncio.IncompleteReadError, OSError):
+            return await self._frame(min(size, self._limit + 1))
+        except (EOFError, OSError):
             return None
+
+    async def _frame(self, size: int) -> bytes:
+        pieces = []
+        while size:
+            piece = await self._reader.read(size)
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+            if size:
+                self.on_piece()
+        return b"".join(pieces)
 
     async def send(self, frame: bytes | str) -> None:
         assert isinstance(frame, bytes)

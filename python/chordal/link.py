@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _futures, _records
@@ -29,6 +31,9 @@ STATES = {
 class Transport(Protocol):
     """Whole frames both ways, in order."""
 
+    on_piece: Callable[[], None]
+    """Called, where that can be known, when a piece of a frame came that is not whole yet."""
+
     async def receive(self) -> bytes | str | None:
         """The next frame; None: the peer is gone."""
 
@@ -41,6 +46,7 @@ class Transport(Protocol):
         """Cut it: whatever waits for it ends."""
 
 
+_PIECE_INTERVAL = 0.05  # seconds in which one piece of a frame is sign enough
 _END_TIMEOUT = 5  # seconds in which a transport that ends must get rid of what waits
 
 Dial = Callable[[], Awaitable["tuple[Transport, int]"]]
@@ -63,6 +69,7 @@ class Link:
         self._transport: Transport | None = None
         self._output = asyncio.Event()
         self._ending = False
+        self._piece_at = 0.0
         self._waiting: list[asyncio.Future[None]] = []
         self._credentials: Any = None
         self._authenticate: Authenticate | None = None
@@ -173,6 +180,7 @@ class Link:
         """Carry frames both ways until either side ends."""
         task = self._task = asyncio.current_task()
         self._transport = transport
+        transport.on_piece = lambda: self._on_piece(task)
         writer = self._host._loop().create_task(self._write(transport, task))
         try:
             self._host._act(self._host._core.link_up, self._id, codec)
@@ -200,6 +208,14 @@ class Link:
             except ChordalError as error:  # the core has said bye, or will dial again
                 log.info("the link to %s is cut: %s", self.peer or self.url, error)
             self._host._wake()
+
+    def _on_piece(self, task: Any) -> None:
+        now = monotonic()
+        if now - self._piece_at < _PIECE_INTERVAL or self._ending or not self._carries(task):
+            return
+        self._piece_at = now
+        with contextlib.suppress(ChordalError):  # closed meanwhile
+            self._core.link_progress(self._id)
 
     async def _write(self, transport: Transport, task: Any) -> None:
         """Send what there is; when the link has ended, the rest, and close."""

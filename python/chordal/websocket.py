@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.connection import Connection
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -32,9 +32,39 @@ def _options(host: Host, options: dict[str, Any]) -> dict[str, Any]:
     return {"max_size": limit, "compression": None, "ping_interval": None, "close_timeout": 1, **options}
 
 
+def _nothing() -> None:
+    pass
+
+
+class _InPieces:
+    """A connection that says of each piece of a frame that it came: its peer is there, however long the frame takes."""
+
+    on_piece: Callable[[], None] = staticmethod(_nothing)
+
+    def data_received(self, data: bytes) -> None:
+        self.on_piece()
+        super().data_received(data)  # type: ignore[misc]
+
+
+class _Client(_InPieces, ClientConnection):
+    pass
+
+
+class _Server(_InPieces, ServerConnection):
+    pass
+
+
 class WebSocket:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    @property
+    def on_piece(self) -> Callable[[], None]:
+        return self._connection.on_piece  # type: ignore[attr-defined, no-any-return]
+
+    @on_piece.setter
+    def on_piece(self, told: Callable[[], None]) -> None:
+        self._connection.on_piece = told  # type: ignore[attr-defined]
 
     async def receive(self) -> bytes | str | None:
         try:
@@ -64,7 +94,8 @@ def _codec(connection: Connection) -> int:
 
 def dialler(host: Host, url: str, codec: int, options: dict[str, Any]) -> Dial:
     async def dial() -> tuple[WebSocket, int]:
-        connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **_options(host, options))
+        made = _options(host, options | {"create_connection": _Client})
+        connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **made)
         try:
             return WebSocket(connection), _codec(connection)
         except EOFError:
@@ -107,6 +138,7 @@ async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Acc
         place.port or 0,
         subprotocols=list(PROTOCOLS.values()),
         process_request=checked,
+        create_connection=_Server,
         **_options(host, options),
     )
     port = next(iter(server.sockets)).getsockname()[1]

@@ -8,7 +8,7 @@ import logging
 import os
 import socket
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -315,6 +315,14 @@ class _WorkerPipe:
         self.send = pipe.send
         self.close = pipe.close
         self.abort = pipe.abort
+
+    @property
+    def on_piece(self) -> Callable[[], None]:
+        return self._pipe.on_piece
+
+    @on_piece.setter
+    def on_piece(self, told: Callable[[], None]) -> None:
+        self._pipe.on_piece = told
 
     async def receive(self) -> bytes | None:
         self._worker._look()

@@ -19,6 +19,14 @@ PyObject *core_link_retry(PyObject *self, PyObject *id) {
     return core_act(self, id, retry);
 }
 
+static int progress(chordal_host *host, chordal_id id, chordal_error *error) {
+    return chordal_link_progress(host, id, core_now(), error);
+}
+/* link_progress(link): a piece of a frame arrived. */
+PyObject *core_link_progress(PyObject *self, PyObject *id) {
+    return core_act(self, id, progress);
+}
+
 PyObject *core_link_open(PyObject *self_, PyObject *flags) {
     core_object *self = (core_object *)self_;
     chordal_host *host = core_enter(self);

@@ -44,6 +44,7 @@ PyMethodDef core_methods[] = {
     ONE(link_take),
     ONE(link_down),
     ONE(link_retry),
+    ONE(link_progress),
     ONE(link_close),
     SOME(link_drain),
     SOME(link_offers),

@@ -60,6 +60,7 @@ PyObject *core_link_feed(PyObject *, PyObject *);
 PyObject *core_link_take(PyObject *, PyObject *);
 PyObject *core_link_down(PyObject *, PyObject *);
 PyObject *core_link_retry(PyObject *, PyObject *);
+PyObject *core_link_progress(PyObject *, PyObject *);
 PyObject *core_link_close(PyObject *, PyObject *);
 PyObject *core_link_drain(PyObject *, PyObject *);
 PyObject *core_host_leave(PyObject *, PyObject *);

@@ -259,6 +259,46 @@ async def test_nonsense_on_a_pipe(tmp_path):
             assert await holder.get("notes", board="a").add("x") == 1
 
 
+HELLO = b"\x01\x01\x01" + bytes(range(32)) + b"\x80\x80\x40\x00"
+UPGRADE = (
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: chordal.1.bin\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize("kind", ["ipc", "ws"])
+async def test_a_frame_that_comes_slowly_keeps_its_link_up(kind, tmp_path):
+    """As long as it comes: its peer asks, and is told, several times that it is there."""
+    if kind == "ipc":
+        url, ping = f"ipc:{tmp_path / 'socket'}", b"\x02\0\0\0\x16\0"
+        begin = len(HELLO).to_bytes(4, "little") + HELLO + (1 << 24).to_bytes(4, "little")
+    else:
+        url, ping = "ws://127.0.0.1:0", b"\x82\x02\x16\0"
+        masked = bytes([0x82, 0x80 + len(HELLO), 0, 0, 0, 0]) + HELLO
+        begin = UPGRADE + masked + b"\x82\xff" + (1 << 24).to_bytes(8, "big") + bytes(4)
+    async with chordal.Host(ping_interval=200, ping_timeout=200) as host, await host.listen(url) as server:
+        if kind == "ipc":
+            reader, writer = await asyncio.open_unix_connection(url[4:])
+        else:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(server.address.rsplit(":", 1)[1]))
+        writer.write(begin)
+        got = b""
+
+        async def hear():
+            nonlocal got
+            while piece := await reader.read(1 << 16):
+                got += piece
+
+        listening = asyncio.ensure_future(hear())
+        while got.count(ping) < 4 and not listening.done():
+            writer.write(bytes(100))
+            await asyncio.sleep(0.01)
+        assert not listening.done()
+        await until(lambda: b"timeout" in got)
+        writer.close()
+        await listening
+
+
 async def test_bad_addresses():
     async with chordal.Host() as host:
         for url in ("http://x", "ipc:", "", "tcp:1", "ws://", "ws://127.0.0.1:99999"):

@@ -59,6 +59,7 @@ SIGNATURE(chordal_link_limit, uint64_t (*)(chordal_host *));
 SIGNATURE(chordal_link_offers, int (*)(chordal_host *, chordal_id, const char *, size_t, uint32_t *, chordal_error *));
 SIGNATURE(chordal_link_open, int (*)(chordal_host *, uint32_t, chordal_id *, chordal_error *));
 SIGNATURE(chordal_link_output, int (*)(chordal_host *, chordal_id, chordal_piece *, size_t, size_t *, uint32_t *, chordal_error *));
+SIGNATURE(chordal_link_progress, int (*)(chordal_host *, chordal_id, chordal_time, chordal_error *));
 SIGNATURE(chordal_link_refuse, int (*)(chordal_host *, chordal_id, const char *, size_t, chordal_error *));
 SIGNATURE(chordal_link_retry, int (*)(chordal_host *, chordal_id, chordal_time, chordal_error *));
 SIGNATURE(chordal_link_sent, int (*)(chordal_host *, chordal_id, chordal_error *));

@@ -164,6 +164,68 @@ TEST(any_byte_is_a_sign_of_life) {
     close_pair();
 }
 
+/* ---- frames that take long ---- */
+
+static void pieces_arrive(chordal_time *now, chordal_time until, chordal_time each) {
+    for (; *now < until; *now += each) {
+        p.b.now = *now;
+        CHECK_INT(chordal_link_progress(p.b.host, p.link_b, p.b.now, NULL), 0);
+        test_poll(&p.b);
+    }
+}
+
+/* The one who gets it does not take its peer for silent, and says from time to time that it is there; who stops in the
+ * middle of a frame is silent as any other. */
+TEST(a_frame_that_takes_long) {
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.ping_interval = 100, .ping_timeout = 50});
+    chordal_time now = 0;
+    pieces_arrive(&now, 2000, 10);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_UP);
+    size_t pings = 0;
+    while (take(&p.b, p.link_b)) pings += (frame[0] & 31) == 22;
+    CHECK(pings >= 18 && pings <= 20);
+    p.b.now = 2090;
+    test_poll(&p.b);
+    CHECK_INT(take(&p.b, p.link_b), CHORDAL_FRAME_BINARY);
+    CHECK_INT(frame[0] & 31, 22);
+    p.b.now = 2139;
+    test_poll(&p.b);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_UP);
+    p.b.now = 2140;
+    test_poll(&p.b);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_WAIT);
+    CHECK_INT(last_event(&p.b, CHORDAL_EVENT_LINK)->as.link.code, CHORDAL_E_TIMEOUT);
+    CHECK_INT(chordal_link_progress(p.b.host, p.link_b, p.b.now, NULL), 0); /* late */
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_WAIT);
+    CHECK_INT(chordal_link_progress(p.b.host, 0, p.b.now, NULL), CHORDAL_E_CLOSED);
+    close_pair();
+}
+
+/* One that was asked about and is heard in pieces then is there. */
+TEST(a_piece_answers_a_ping) {
+    open_pair(CHORDAL_CODEC_BINARY, (chordal_host_options){.ping_interval = 100, .ping_timeout = 50});
+    p.b.now = 100;
+    test_poll(&p.b);
+    p.b.now = 149;
+    CHECK_INT(chordal_link_progress(p.b.host, p.link_b, p.b.now, NULL), 0);
+    p.b.now = 240;
+    test_poll(&p.b);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_UP);
+    close_pair();
+}
+
+/* A handshake that comes in drops is as late as none. */
+TEST(pieces_do_not_prolong_a_handshake) {
+    pair_open(&p, CHORDAL_CODEC_BINARY, (chordal_host_options){.handshake_timeout = 100}, 0, 0);
+    chordal_time now = 0;
+    pieces_arrive(&now, 99, 9);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_OPENING);
+    p.b.now = 100;
+    test_poll(&p.b);
+    CHECK_INT(link_state(&p.b), CHORDAL_LINK_WAIT);
+    close_pair();
+}
+
 /* ---- backoff ---- */
 
 /* The accepting side takes the transport that the other one asked for. */
@@ -395,7 +457,9 @@ TESTS({"a pong goes before what waits", a_pong_goes_before_what_waits},
       {"not before a frame that is being sent", not_before_a_frame_that_is_being_sent},
       {"not before the welcome", not_before_the_welcome},
       {"a half-open link while bulk waits", a_half_open_link_while_bulk_waits},
-      {"any byte is a sign of life", any_byte_is_a_sign_of_life},
+      {"any byte is a sign of life", any_byte_is_a_sign_of_life}, {"a frame that takes long", a_frame_that_takes_long},
+      {"a piece answers a ping", a_piece_answers_a_ping},
+      {"pieces do not prolong a handshake", pieces_do_not_prolong_a_handshake},
       {"backoff doubles with jitter up to its limit", backoff_doubles_with_jitter_up_to_its_limit},
       {"what breaks each time is dialled ever more seldom", what_breaks_each_time_is_dialled_ever_more_seldom},
       {"a dial without an answer is given up", a_dial_without_an_answer_is_given_up},

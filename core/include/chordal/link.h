@@ -47,6 +47,11 @@ CHORDAL_API int chordal_link_up(chordal_host *host, chordal_id link, uint32_t co
 CHORDAL_API int chordal_link_feed(chordal_host *host, chordal_id link, uint32_t frame, const uint8_t *data,
                                   size_t data_len, chordal_time now, chordal_error *error);
 
+/* A piece of a transport frame arrived that is not whole yet: the peer is there, however long the frame takes. An edge
+ * that reads in pieces says so of each, or of one in a while that is short beside `ping_interval`. One that stays out
+ * is silence as any other. Late calls for a link without a transport are ignored. Errors: CLOSED. */
+CHORDAL_API int chordal_link_progress(chordal_host *host, chordal_id link, chordal_time now, chordal_error *error);
+
 /* The bytes of the largest frame that a link of this host takes: an edge that has gathered more feeds that, to have it
  * refused with TOO_LARGE, and gathers no further. */
 CHORDAL_API uint64_t chordal_link_limit(chordal_host *host);
