@@ -213,6 +213,12 @@ class Aims:
         if alone and outbox:
             yield f"{100 * (outbox['median'] / alone['median'] - 1):.0f} %"
 
+    def store_query(self):
+        ours = self.ours("store, query page of 100 rows")
+        limit = ratios.found(self.entries, "store, query page of 100 rows", "c", "limit: sqlite")
+        if ours and limit:
+            yield f"{ours['median'] / limit['median']:.2f} times"
+
     def store_open(self):
         if entry := self.ours("store, open with 1,000 documents"):
             counts = entry["counts"]

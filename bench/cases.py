@@ -213,6 +213,16 @@ CASES = {
         C,
     ),
     "store, one row a commit": ("a row of 3 columns put", "a commit alone until its ticket is handled", C),
+    "store, query page": (
+        "10,000 rows of 3 columns",
+        "100 of them by a range of the key, as JSON. `sqlite`: the rows stepped, their cells read and kept",
+        C,
+    ),
+    "store, update of 10,000 rows": (
+        "10,000 rows of 3 columns",
+        "one column of all rows set in one commit. `sqlite`: one UPDATE in a transaction",
+        C,
+    ),
     "store, open": (
         "1,000 documents",
         "a host opened with its store, its closing apart. `sqlite`: the file opened and its schema read",

@@ -22,6 +22,8 @@ STORE = [
     "store, one delta a commit, 10,000 characters",
     "store, 1,000 commits at once, 10 characters",
     "store, one row a commit",
+    "store, query page of 100 rows",
+    "store, update of 10,000 rows",
     "store, open with 1,000 documents",
     "store, read at one of 10,000 commits",
 ]

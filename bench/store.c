@@ -91,7 +91,7 @@ static void row_once(world *w) {
 
 typedef struct alone {
     sqlite3 *sqlite;
-    sqlite3_stmt *begin, *commit, *add, *row;
+    sqlite3_stmt *begin, *commit, *add, *row, *page, *update;
     int64_t position;
     size_t base_bytes, delta_bytes;
     int deltas;
@@ -130,8 +130,8 @@ static void open_alone(alone *a) {
 }
 
 static void close_alone(alone *a) {
-    sqlite3_stmt *all[] = {a->begin, a->commit, a->add, a->row};
-    for (int i = 0; i < 4; i++) sqlite3_finalize(all[i]);
+    sqlite3_stmt *all[] = {a->begin, a->commit, a->add, a->row, a->page, a->update};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sqlite3_finalize(all[i]);
     sqlite3_close(a->sqlite);
 }
 
@@ -361,6 +361,137 @@ static void measure_limit_points(int batches) {
     sqlite3_close(a.sqlite);
 }
 
+/* ---- a table of 10,000 rows ---- */
+
+enum { ROWS = 10000, PAGE = 100 };
+
+static void put_rows(world *w) {
+    chordal_transaction *t;
+    chordal_id ticket;
+    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
+    for (int i = 0; i < ROWS; i++) {
+        char row[96];
+        int len = snprintf(row, sizeof row, "{\"id\":%d,\"title\":\"title %d\",\"done\":0}", i, i);
+        OK(chordal_transaction_put(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)row, (size_t)len, NULL));
+    }
+    OK(chordal_transaction_commit(t, &ticket, NULL));
+    turn(w, w->provider, 0);
+}
+
+static void page_once(world *w) {
+    static uint8_t page[1 << 16];
+    static int number;
+    char query[96];
+    size_t found;
+    number = (number + 7919) % (ROWS - PAGE);
+    int len = snprintf(query, sizeof query, "{\"where\":{\"ge\":[\"id\",%d]},\"limit\":100}", number);
+    OK(chordal_object_query(w->provider, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)query, (size_t)len, page,
+                            sizeof page, &found, NULL));
+}
+
+static void update_once(world *w) {
+    static int number;
+    chordal_transaction *t;
+    chordal_id ticket;
+    uint64_t changed;
+    char changes[32];
+    int len = snprintf(changes, sizeof changes, "{\"done\":%d}", ++number);
+    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
+    OK(chordal_transaction_update_where(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)"null", 4, (uint8_t *)changes,
+                                        (size_t)len, &changed, NULL));
+    OK(chordal_transaction_commit(t, &ticket, NULL));
+    turn(w, w->provider, 0);
+    if (changed != ROWS) fail("rows", 0);
+}
+
+static void fill_alone(alone *a) {
+    step(a, a->begin);
+    for (int i = 0; i < ROWS; i++) {
+        char title[32];
+        int len = snprintf(title, sizeof title, "title %d", i);
+        sqlite3_bind_int64(a->row, 1, 1);
+        sqlite3_bind_int64(a->row, 2, i);
+        sqlite3_bind_text(a->row, 3, title, len, SQLITE_STATIC);
+        sqlite3_bind_int64(a->row, 4, 0);
+        step(a, a->row);
+    }
+    step(a, a->commit);
+    a->page = statement(a, "SELECT id, title, done FROM rows WHERE object = 1 AND id >= ?1 ORDER BY id LIMIT 101");
+    a->update = statement(a, "UPDATE rows SET done = ?1 WHERE object = 1");
+}
+
+/* Each row's cells are read and kept. */
+static void alone_page(alone *a) {
+    static struct {
+        int64_t id, done;
+        char title[32];
+    } kept[PAGE + 1];
+    static int number;
+    int count = 0;
+    number = (number + 7919) % (ROWS - PAGE);
+    sqlite3_bind_int64(a->page, 1, number);
+    for (; sqlite3_step(a->page) == SQLITE_ROW; count++) {
+        kept[count].id = sqlite3_column_int64(a->page, 0);
+        memcpy(kept[count].title, sqlite3_column_text(a->page, 1), (size_t)sqlite3_column_bytes(a->page, 1));
+        kept[count].done = sqlite3_column_int64(a->page, 2);
+    }
+    sqlite3_reset(a->page);
+    if (count <= PAGE) fail("rows", 0);
+}
+
+static void alone_update(alone *a) {
+    static int number;
+    step(a, a->begin);
+    sqlite3_bind_int64(a->update, 1, ++number);
+    step(a, a->update);
+    step(a, a->commit);
+}
+
+typedef struct table_case {
+    const char *name;
+    int batch;
+    void (*once)(world *);
+    void (*limit)(alone *);
+} table_case;
+
+static const table_case table_cases[] = {
+    {"store, query page of 100 rows", ROUNDS, page_once, alone_page},
+    {"store, update of 10,000 rows", 1, update_once, alone_update},
+};
+
+static void measure_table(const table_case *of, world *w, alone *a, int batches) {
+    double samples[SAMPLES];
+    for (int r = -1; r < batches; r++) {
+        double start = now_us();
+        for (int i = 0; i < of->batch; i++) {
+            if (w)
+                of->once(w);
+            else
+                of->limit(a);
+        }
+        if (r >= 0) samples[r] = (now_us() - start) / of->batch;
+    }
+    print_samples(of->name, w ? "chordal" : "limit: sqlite", "us", samples, batches);
+    if (!w) printf(", \"version\": \"%s\"", sqlite3_libversion());
+    printf("}\n");
+}
+
+static void measure_tables(int batches) {
+    world w;
+    alone a;
+    remove_files();
+    open_kept(&w, 0, "0");
+    get_kept(&w, 0);
+    put_rows(&w);
+    for (size_t i = 0; i < 2; i++) measure_table(&table_cases[i], &w, NULL, batches);
+    chordal_host_forget(w.provider);
+    remove_files();
+    open_alone(&a);
+    fill_alone(&a);
+    for (size_t i = 0; i < 2; i++) measure_table(&table_cases[i], NULL, &a, batches);
+    close_alone(&a);
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
     int batches = atoi(argv[2]) < SAMPLES ? atoi(argv[2]) : SAMPLES;
@@ -373,6 +504,7 @@ int main(int argc, char **argv) {
     measure_limit_open(batches);
     measure_points(batches);
     measure_limit_points(batches);
+    measure_tables(batches);
     remove_files();
     return 0;
 }
