@@ -36,7 +36,8 @@ int chordal_object_start(chordal_host *host, chordal_id id, const char *name, si
     if (code < 0) return code;
     code = check_texts(name, name_len, message, message_len, error);
     chordal__object *object = code < 0 ? NULL : chordal__find(host, id, CHORDAL__ID_OBJECT, &code, error);
-    if (object && (object->state != CHORDAL__OBJECT_STARTING || object->activating || !object->type->start))
+    if (object && (object->state != CHORDAL__OBJECT_STARTING || object->activating || !object->type->start ||
+                   chordal__object_is_query(object)))
         code = chordal__fail(error, CHORDAL_E_STATE, 0, "the object does not wait for its start");
     else if (object && name_len)
         chordal__object_fail(object, CHORDAL_E_METHOD, name, name_len, message, message_len);

@@ -1,5 +1,22 @@
 /* api_reference.c: the public functions on references, watches and calls made here. */
 #include "host/host.h"
+#include "object/live.h"
+
+/* A live query is where the object is that it is about. */
+static bool is_here(const chordal__reference *reference, const chordal__type *type) {
+    bool here = true;
+#if CHORDAL__STORE
+    chordal__runtime *runtime = reference->runtime;
+    chordal__target target;
+    if (!chordal__type_is_own(type) || chordal__links_default(runtime->links) == NULL) return true;
+    if (chordal__target_read(runtime, reference->params->data, reference->params->len, &target, NULL) < 0) return true;
+    here = chordal__type_find(runtime, target.type.data, target.type.len) != NULL;
+    chordal__target_dispose(runtime, &target);
+#else
+    (void)reference, (void)type;
+#endif
+    return here;
+}
 
 /* Where a reference leads: a link that was named, this host's own type, the first link that connects. */
 static int attach(chordal_host *host, chordal__reference *reference, chordal_id link_id, chordal_error *error) {
@@ -9,7 +26,7 @@ static int attach(chordal_host *host, chordal__reference *reference, chordal_id 
         chordal__link *link = chordal__find(host, link_id, CHORDAL__ID_LINK, &code, error);
         return link ? chordal__remote_attach(reference, link, error) : code;
     }
-    if (type) return chordal__local_attach(reference, type, error);
+    if (type && is_here(reference, type)) return chordal__local_attach(reference, type, error);
 #ifndef CHORDAL__NO_PLACES
     if (chordal__is_placed(&host->links, reference->type.data, reference->type.len))
         return chordal__placement_attach(reference, error);

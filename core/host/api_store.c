@@ -189,7 +189,8 @@ int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *docume
     int code = enter(host, error);
     if (code < 0) return code;
     chordal__node *node = NULL;
-    if (host->runtime.types.count) code = chordal__fail(error, CHORDAL_E_STATE, 0, "types are provided already");
+    /* The host has one of its own. */
+    if (host->runtime.types.count > 1) code = chordal__fail(error, CHORDAL_E_STATE, 0, "types are provided already");
     if (code == 0) code = chordal__node_of(&host->runtime, format, document, document_len, &node, error);
     if (code == 0) code = put_entry(&host->runtime, node, error);
     chordal__node_unref(host->memory, node);

@@ -1,5 +1,6 @@
 /* host.c: opening and closing, the guards of every entry, releases from any thread. */
 #include "host/options.h"
+#include "object/live.h"
 
 /* ---- opening ---- */
 
@@ -22,6 +23,7 @@ static int open_store(chordal_host *host, const chordal_host_options *given, cho
                                       .snapshot = (given->store_flags & CHORDAL_STORE_SNAPSHOT) != 0};
     int code = chordal__store_open(host->memory, &runtime->counters, &options, runtime->run, &runtime->store, error);
     if (code == 0) runtime->commit_number = runtime->store->last;
+    if (code == 0) code = chordal__live_provide(runtime, error);
     return code;
 }
 

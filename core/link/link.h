@@ -342,6 +342,9 @@ struct chordal__hold {
     chordal__reason reason; /* FAILED, REVOKED; MOVED: the route as its name, the encodings as its code */
     uint64_t version;       /* that was asked for */
     chordal__ask *ask;      /* it waits for the guard */
+#ifndef CHORDAL__NO_STORE
+    chordal__body *query; /* and this is what it follows then; NULL: what was asked about */
+#endif
 };
 typedef struct chordal__told {
     chordal__type *type;
@@ -401,6 +404,17 @@ void chordal__hold_fail(chordal__hold *hold, int code, const char *detail);
 bool chordal__provider_serve(chordal__provider *provider);
 void chordal__hold_follow(chordal__hold *hold, chordal__type *type, const uint8_t *params, size_t params_len);
 void chordal__hold_say(chordal__hold *hold); /* why it is dead */
+/* ---- provider_query.c: holds of live queries ---- */
+bool chordal__names_query(const void *name, size_t len);
+void chordal__hold_query(chordal__hold *hold, const chordal__buffer *params);
+void chordal__hold_query_judged(chordal__hold *hold);
+/* All live queries about an object; they may go meanwhile. */
+void chordal__each_query(const chordal__object *source, void (*act)(chordal__object *query, const void *context),
+                         const void *context);
+/* Its type is not provided here. */
+void chordal__hold_unknown(chordal__hold *hold, const void *type, size_t type_len);
+
+/* ---- provider_guard.c ---- */
 void chordal__hold_ask(chordal__hold *hold, chordal__type *type, const chordal__buffer *params);
 void chordal__hold_ask_call(const chordal__hold *hold, chordal__invocation *invocation);
 void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason);

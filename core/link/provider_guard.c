@@ -7,6 +7,8 @@ static void hold_judged(chordal__ask *ask, uint32_t answer) {
     hold->calls_allowed = answer == CHORDAL_GUARD_ALLOW_CALLS;
     if (answer == CHORDAL_GUARD_DENY)
         chordal__hold_fail(hold, CHORDAL_E_DENIED, "");
+    else if (CHORDAL__STORE && hold->query)
+        chordal__hold_query_judged(hold);
     else
         chordal__hold_follow(hold, ask->type, ask->params->data, ask->params->len);
 }
@@ -77,7 +79,21 @@ static void revoke_all(chordal__list *holds, const chordal__authority *authority
     }
 }
 
+typedef struct revocation {
+    const chordal__authority *authority;
+    const chordal__body *reason;
+} revocation;
+
+static void revoke_query(chordal__object *query, const void *context) {
+    const revocation *from = context;
+    chordal__object_revoke(query, from->authority, from->reason);
+}
+
 void chordal__object_revoke(chordal__object *object, const chordal__authority *authority, const chordal__body *reason) {
+    const revocation from = {authority, reason};
+    chordal__object_pin(object);
+    if (CHORDAL__STORE) chordal__each_query(object, revoke_query, &from);
     if (object->stream) revoke_all(&object->stream->aside, authority, reason);
     if (object->stream) revoke_all(&object->stream->holds, authority, reason);
+    chordal__object_unpin(object);
 }

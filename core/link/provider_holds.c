@@ -7,6 +7,9 @@ static void free_hold(chordal__hold *hold) {
     chordal__hold_seen(hold);
     chordal__placement_drop(hold);
     if (CHORDAL__AUTHORITY) chordal__ask_drop(hold->ask);
+#if CHORDAL__STORE
+    chordal__body_unref(hold->query);
+#endif
     provider->holds[hold->number] = NULL;
     chordal__list_remove(&hold->waiting);
     chordal__list_remove(&hold->stream_node);
@@ -147,7 +150,7 @@ static chordal__hold *new_hold(chordal__provider *provider, uint64_t number, uin
     return hold;
 }
 
-static void fail_unknown(chordal__hold *hold, const uint8_t *type, size_t type_len) {
+void chordal__hold_unknown(chordal__hold *hold, const void *type, size_t type_len) {
     chordal_error error;
     chordal__hold_fail(hold, chordal__fail_about(&error, CHORDAL_E_NO_TYPE, "not provided here: ", type, type_len),
                        error.detail);
@@ -171,6 +174,8 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     code = chordal__part_to_packed(runtime, provider->encoding, &message->parts[0], &params, error);
     if (code < 0)
         free_hold(hold);
+    else if (CHORDAL__STORE && chordal__names_query(name, message->texts[0].len))
+        chordal__hold_query(hold, &params);
     else if (CHORDAL__AUTHORITY && type && type->guarded)
         chordal__hold_ask(hold, type, &params);
     else if (type)
@@ -180,7 +185,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     else if (behind)
         chordal__hold_move(hold, behind);
     else
-        fail_unknown(hold, name, message->texts[0].len);
+        chordal__hold_unknown(hold, name, message->texts[0].len);
     if (code == 0) provider->requests++;
     chordal__buffer_dispose(&params);
     return code;

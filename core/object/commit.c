@@ -3,7 +3,7 @@
  * A commit in the queue has advanced the tips. When its turn comes its values become heads, derives that read them are
  * computed (settle.c), and the batch is published: observers first, then what links have to send, then the outcome.
  * Going live waits in the same queue, so that no object appears in the middle of a batch. */
-#include "object/tables.h"
+#include "object/live.h"
 
 chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes) {
     size_t size = sizeof(chordal__commit) + changes * sizeof(chordal__change);
@@ -54,7 +54,7 @@ void chordal__commit_free(chordal__commit *commit) {
 
 /* ---- the way through ---- */
 
-static void tell_observers(chordal__list *observers, uint64_t number, chordal__ops *ops) {
+void chordal__tell_batch(chordal__list *observers, uint64_t number, chordal__ops *ops) {
     chordal__list *node = observers->next;
     while (node != observers) {
         chordal__observer *observer = CHORDAL__ENTRY(node, chordal__observer, node);
@@ -75,8 +75,9 @@ static void show_values(chordal__commit *commit) {
             slot->head = change->values[k].value;
             change->values[k].value = NULL;
         }
-        tell_observers(&change->object->early, commit->number, &change->ops);
+        chordal__tell_batch(&change->object->early, commit->number, &change->ops);
     }
+    if (CHORDAL__STORE) chordal__live_apply(commit);
 }
 
 static void mark_all_derives(chordal__object *object) {
@@ -106,8 +107,9 @@ static void begin(chordal__commit *commit) {
 static void publish(chordal__commit *commit) {
     for (uint32_t i = 0; i < commit->changes_len; i++) {
         chordal__change *change = &commit->changes[i];
-        if (change->ops.count) tell_observers(&change->object->observers, commit->number, &change->ops);
+        if (change->ops.count) chordal__tell_batch(&change->object->observers, commit->number, &change->ops);
     }
+    if (CHORDAL__STORE) chordal__live_publish(commit->runtime, commit->number);
 }
 
 static void go_live(chordal__object *object) {
@@ -141,6 +143,7 @@ static void end(chordal__commit *commit) {
     }
     publish(commit);
     runtime->hooks->published(runtime);
+    if (CHORDAL__STORE) chordal__live_published(runtime);
     end_commit(commit);
 }
 

@@ -61,10 +61,15 @@ static void forget(chordal__reference *reference, chordal__call *call) {
     chordal__invocation_cancel(invocation);
 }
 
+static void on_state(chordal__observer *observer);
+
+/* The object may be live, and only the reference have lacked memory for it. */
 static int retry(chordal__reference *reference) {
-    chordal__object *object = hold_of(reference)->object;
-    if (object->state != CHORDAL__OBJECT_FAILED) return CHORDAL_E_STATE;
-    chordal__object_retry(object);
+    local_hold *hold = hold_of(reference);
+    if (hold->object->state == CHORDAL__OBJECT_FAILED)
+        chordal__object_retry(hold->object);
+    else
+        on_state(&hold->observer);
     return 0;
 }
 

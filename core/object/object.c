@@ -1,5 +1,5 @@
 /* object.c: objects: made when first asked for, retired when nobody holds them. */
-#include "object/tables.h"
+#include "object/live.h"
 
 /* ---- making ---- */
 
@@ -30,6 +30,7 @@ static int make_slots(chordal__object *object) {
 static void free_object(chordal__object *object) {
     chordal__runtime *runtime = object->runtime;
     uint32_t count = object->slots ? object->type->members->count : 0;
+    if (CHORDAL__STORE) chordal__live_close(object);
     if (CHORDAL__STORE && count) chordal__persist_forget(object);
     for (uint32_t i = 0; i < count; i++) {
         chordal__slot *slot = &object->slots[i];
@@ -74,6 +75,7 @@ static int make(chordal__type *type, chordal__body *key, chordal__body *params, 
     object->params = chordal__body_ref(params);
     int code = make_slots(object);
     if (CHORDAL__STORE && code == 0) code = chordal__persist_load(object, error);
+    if (CHORDAL__STORE && code == 0 && chordal__type_is_own(type)) code = chordal__live_open(object, error);
     if (code == 0) {
         object->id = chordal__id_new(&type->runtime->ids, CHORDAL__ID_OBJECT, object, false);
         code = object->id ? chordal__map_put(&type->objects, key->data, key->len, object) : CHORDAL_E_NOMEM;
@@ -82,7 +84,7 @@ static int make(chordal__type *type, chordal__body *key, chordal__body *params, 
         free_object(object);
         return code;
     }
-    chordal__tell_urgently(type->runtime, &object->made);
+    if (!CHORDAL__STORE || !chordal__type_is_own(type)) chordal__tell_urgently(type->runtime, &object->made);
     *out = object;
     return 0;
 }
@@ -128,6 +130,7 @@ int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t pa
     if (code < 0) return chordal__fail(error, code, 0, "no room for the object");
     (*out)->demand++;
     if (made && !type->start) chordal__object_start(*out);
+    if (CHORDAL__STORE && made && chordal__type_is_own(type)) chordal__live_begin(*out);
     return 0;
 }
 
@@ -160,7 +163,9 @@ void chordal__object_fail(chordal__object *object, int code, const char *name, s
 void chordal__object_retry(chordal__object *object) {
     object->state = CHORDAL__OBJECT_STARTING;
     chordal__object_tell_state(object);
-    if (object->type->start)
+    if (CHORDAL__STORE && chordal__type_is_own(object->type))
+        chordal__live_begin(object);
+    else if (object->type->start)
         chordal__tell(object->runtime, &object->made);
     else
         chordal__object_start(object);
@@ -229,6 +234,7 @@ void chordal__object_retire(chordal__object *object) {
     end_calls_not_told(object);
     chordal__settle_drop(object);
     chordal__object_tell_state(object);
+    if (CHORDAL__STORE) chordal__live_close(object);
     chordal__untell(&object->made);
     if (object->known) chordal__tell(object->runtime, &object->retired);
     chordal__object_unpin(object);

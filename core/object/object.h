@@ -136,8 +136,11 @@ struct chordal__runtime {
     chordal__list fresh;                                      /* calls whose timeout starts with the next turn */
     chordal__list commits;                                    /* prepared, in order; the first may be settling */
     chordal__store *store;                                    /* NULL: none */
-    chordal__list compacting;                                 /* documents with history that no policy keeps */
-    chordal__commit *settling;                                /* its derives are being computed */
+#ifndef CHORDAL__NO_STORE
+    chordal__list touched; /* live queries that the batch has changed */
+#endif
+    chordal__list compacting;  /* documents with history that no policy keeps */
+    chordal__commit *settling; /* its derives are being computed */
     bool advancing;
     uint64_t commit_number;
     const chordal__hooks *hooks;
@@ -219,13 +222,26 @@ typedef struct chordal__type {
     chordal__text *params;
     uint32_t params_len;
     bool keep, start, guarded;
+#ifndef CHORDAL__NO_STORE
+    bool own; /* the host's: its objects are not told to the program */
+#endif
     uint64_t history;      /* newest revisions of its documents that can be read; CHORDAL__HISTORY_ALL */
     uint32_t deltas_limit; /* after a base */
     chordal__members *members;
     chordal__map objects; /* by the packed values of the params in declared order */
 } chordal__type;
+static inline bool chordal__type_is_own(const chordal__type *type) {
+#ifndef CHORDAL__NO_STORE
+    return type->own;
+#else
+    (void)type;
+    return false;
+#endif
+}
 int chordal__type_provide(chordal__runtime *runtime, const uint8_t *declaration, size_t len, chordal__type **out,
                           chordal_error *error);
+int chordal__type_provide_own(chordal__runtime *runtime, const uint8_t *declaration, size_t len, chordal__type **out,
+                              chordal_error *error); /* one of the host itself */
 chordal__type *chordal__type_find(chordal__runtime *runtime, const void *name, size_t name_len);
 void chordal__type_free(chordal__type *type);
 
@@ -281,9 +297,18 @@ struct chordal__object {
     chordal__slot *slots;
 #ifndef CHORDAL__NO_STORE
     struct chordal__owner *owner; /* of the rows in its tables */
+    struct chordal__live *live;   /* it is a live query */
 #endif
 };
 
+static inline bool chordal__object_is_query(const chordal__object *object) {
+#ifndef CHORDAL__NO_STORE
+    return object->live != NULL;
+#else
+    (void)object;
+    return false;
+#endif
+}
 /* The object of a type, made when there is none; one more demand. `params` is a packed object. PARAMS, NOMEM, LIMIT. */
 int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t params_len, chordal__object **out,
                            chordal_error *error);
@@ -340,6 +365,7 @@ chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes
 /* What it does to an object, the next one if it does nothing yet. */
 chordal__change *chordal__commit_change(chordal__commit *commit, chordal__object *object);
 void chordal__commit_free(chordal__commit *commit);
+void chordal__tell_batch(chordal__list *observers, uint64_t number, chordal__ops *ops);
 /* Put a prepared commit (tips advanced) or an activation in the queue and go as far as possible. */
 void chordal__commit_submit(chordal__commit *commit);
 

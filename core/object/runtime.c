@@ -1,5 +1,5 @@
 /* runtime.c: what all rooms above share: ids, deadlines, the queues of what is to be told. */
-#include "object/object.h"
+#include "object/live.h"
 
 /* Big end first; a host without a name of its own is named by its run. */
 static void set_name(chordal__runtime *runtime, const chordal__settings *settings) {
@@ -26,6 +26,9 @@ int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, co
                               &runtime->commits, &runtime->references, &runtime->watches,   &runtime->transactions,
                               &runtime->settled, &runtime->fresh,      &runtime->compacting};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
+#if CHORDAL__STORE
+    chordal__list_init(&runtime->touched);
+#endif
     runtime->local = chordal__allocate(memory, sizeof *runtime->local);
     if (!runtime->local) return CHORDAL_E_NOMEM;
     chordal__caller_init(runtime->local, runtime, 0, chordal__local_settled);
@@ -70,6 +73,7 @@ void chordal__runtime_dispose(chordal__runtime *runtime) {
         chordal__watch_free(CHORDAL__ENTRY(runtime->watches.next, chordal__watch, node));
     chordal__calls_dispose(runtime);
     free_commits(runtime);
+    if (CHORDAL__STORE) chordal__lives_abandon(runtime);
     while (!chordal__list_empty(&runtime->objects))
         chordal__object_destroy(CHORDAL__ENTRY(runtime->objects.next, chordal__object, node));
     free_types(runtime);

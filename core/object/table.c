@@ -50,6 +50,7 @@ static int load_table(chordal__object *object, uint32_t member) {
     if (!rows) return CHORDAL_E_NOMEM;
     rows->object = object;
     rows->table = object->type->members->items[member].table;
+    chordal__list_init(&rows->live);
     chordal__map_init(&rows->pending, runtime->memory, runtime->seed);
     object->slots[member].rows = rows;
     return 0;
@@ -141,6 +142,7 @@ static void drop_set(chordal__row_set *set) {
         let_go(set->rows, entry->pending);
         chordal__row_unref(entry->key);
         chordal__row_unref(entry->row);
+        chordal__row_unref(entry->before);
     }
     chordal__release(set->rows->object->runtime->memory, set, sizeof *set + set->capacity * sizeof *set->entries);
 }
@@ -188,16 +190,50 @@ void chordal__tables_advance(chordal__commit *commit) {
         }
 }
 
-static int write_set(chordal__row_set *set, uint64_t number, chordal_error *error) {
+const chordal__row_set *chordal__tables_set(const chordal__commit *commit, const chordal__rows *rows) {
+    each_set each = {.commit = commit};
+    const chordal__row_set *set = next_set(&each);
+    while (set && set->rows != rows) set = next_set(&each);
+    return set;
+}
+
+const chordal__row_entry *chordal__tables_entry(const chordal__commit *commit, const chordal__rows *rows,
+                                                const void *key, size_t len) {
+    const chordal__row_set *set = chordal__tables_set(commit, rows);
+    for (uint32_t i = 0; set && i < set->count; i++) {
+        const chordal__pending *pending = set->entries[i].pending;
+        bool same = pending->len == len && memcmp(pending->key, key, len) == 0;
+        if (same && set->entries[i].written) return &set->entries[i];
+    }
+    return NULL;
+}
+
+/* Whether the file will be ahead of what is visible before the commit is. */
+static bool is_ahead(const chordal__commit *commit) {
+    const chordal__runtime *runtime = commit->runtime;
+    const chordal__list *before = commit->node.previous;
+    return before != &runtime->commits && (!runtime->settling || before != &runtime->settling->node);
+}
+
+static int note_before(chordal__rows *rows, chordal__row_entry *entry, chordal_error *error) {
+    chordal__row_unref(entry->before);
+    entry->before = NULL;
+    return chordal__row_find(rows->object->runtime->store, rows->table, rows->object->owner, entry->key, &entry->before,
+                             error);
+}
+
+static int write_set(chordal__row_set *set, uint64_t number, bool ahead, chordal_error *error) {
     chordal__object *object = set->rows->object;
     chordal__address address;
     int code = 0;
     chordal__persist_address(object, 0, &address);
     for (uint32_t i = 0; i < set->count && code == 0; i++) {
-        const chordal__row_entry *entry = &set->entries[i];
+        chordal__row_entry *entry = &set->entries[i];
         if (!entry->written) continue;
-        code = chordal__row_store(object->runtime->store, set->rows->table, object->owner, &address, number, entry->key,
-                                  entry->row, error);
+        if (ahead && set->rows->thirsty) code = note_before(set->rows, entry, error);
+        if (code == 0)
+            code = chordal__row_store(object->runtime->store, set->rows->table, object->owner, &address, number,
+                                      entry->key, entry->row, error);
     }
     return code;
 }
@@ -206,7 +242,7 @@ int chordal__tables_write(chordal__commit *commit, chordal_error *error) {
     each_set each = {.commit = commit};
     int code = 0;
     for (chordal__row_set *set; code == 0 && (set = next_set(&each)) != NULL;)
-        code = write_set(set, commit->number, error);
+        code = write_set(set, commit->number, is_ahead(commit), error);
     return code;
 }
 

@@ -24,6 +24,8 @@ typedef struct chordal__rows {
     chordal__map pending; /* by key */
     uint64_t moves;       /* of the tips: transactions that queried see conflicts by it */
     bool fallen;
+    chordal__list live; /* queries that follow it (live.h) */
+    uint32_t thirsty;   /* of these, those that may have to read on: a step notes what was there before it */
 } chordal__rows;
 
 /* What a commit does to one row, or what it was told of one. */
@@ -31,6 +33,7 @@ typedef struct chordal__row_entry {
     chordal__list node; /* pending.chain */
     chordal__pending *pending;
     chordal__row *key, *row; /* owned; row NULL: it is removed, or was only read */
+    chordal__row *before;    /* owned: what the step found, where that is noted; NULL: none */
     bool read, written;
 } chordal__row_entry;
 
@@ -70,7 +73,11 @@ bool chordal__tables_on_fallen(const chordal__commit *commit);
 void chordal__tables_stand_up(chordal__commit *commit);
 bool chordal__tables_any(const chordal__object *object);                   /* it has rows in the file */
 int chordal__tables_retire(chordal__object *object, chordal_error *error); /* in a step */
-uint64_t chordal__tables_count(const chordal__commit *commit);             /* rows that it writes */
+/* What a stored commit does to a table, or to one row of it; NULL: nothing. */
+const chordal__row_set *chordal__tables_set(const chordal__commit *commit, const chordal__rows *rows);
+const chordal__row_entry *chordal__tables_entry(const chordal__commit *commit, const chordal__rows *rows,
+                                                const void *key, size_t len);
+uint64_t chordal__tables_count(const chordal__commit *commit); /* rows that it writes */
 void chordal__tables_outbox(const chordal__commit *commit, chordal__buffer *out);
 
 /* ---- table_change.c: rows in a transaction ---- */

@@ -1,5 +1,5 @@
 /* transaction.c: drafts over any number of documents, and turning them into a prepared commit. */
-#include "object/tables.h"
+#include "object/live.h"
 
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error) {
@@ -82,6 +82,9 @@ int chordal__transaction_draft(chordal_transaction *transaction, chordal_id id, 
     if (!object) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "no such object");
     if (object->state == CHORDAL__OBJECT_RETIRED)
         return chordal__fail(error, CHORDAL_E_RETIRED, 0, "the object is retired");
+#if CHORDAL__STORE
+    if (object->live) return chordal__fail(error, CHORDAL_E_INVALID, 0, "the rows of a live query follow its table");
+#endif
     const chordal__members *members = object->type->members;
     if (member >= members->count) return chordal__fail(error, CHORDAL_E_NO_MEMBER, 0, "no such member");
     if (members->items[member].kind != CHORDAL_MEMBER_DOCUMENT)

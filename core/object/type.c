@@ -6,6 +6,7 @@ typedef struct declaration {
     chordal__node *root;
     chordal__type *type;
     chordal_error *error;
+    bool own;
 } declaration;
 
 static int refuse(declaration *d, int code, const char *words) {
@@ -27,11 +28,21 @@ static int read_flag(declaration *d, const chordal__node *object, const char *na
     return refuse(d, CHORDAL_E_INVALID, "a flag of the declaration is not true or false");
 }
 
+/* Such names are the host's own. */
+static bool is_reserved(const chordal__text *name) {
+    static const char words[] = "chordal.";
+    return name->len >= sizeof words - 1 && memcmp(name->data, words, sizeof words - 1) == 0;
+}
+
 static int read_name(declaration *d) {
     chordal__node *name = field(d->root, "name");
     if (!is_kind(name, CHORDAL_KIND_STRING) || chordal__node_length(name) == 0 || chordal__node_length(name) > 255)
         return refuse(d, CHORDAL_E_INVALID, "a type needs a name of 1 to 255 characters");
-    return chordal__text_of_node(d->runtime->memory, name, &d->type->name);
+    int code = chordal__text_of_node(d->runtime->memory, name, &d->type->name);
+    if (code < 0) return refuse(d, code, "no memory for the type");
+    if (CHORDAL__STORE && !d->own && is_reserved(&d->type->name))
+        return refuse(d, CHORDAL_E_INVALID, "a type's name does not begin with chordal.");
+    return 0;
 }
 
 static int read_version(declaration *d) {
@@ -231,9 +242,9 @@ static int enter(declaration *d) {
     return code < 0 ? refuse(d, code, "no memory for the type") : 0;
 }
 
-int chordal__type_provide(chordal__runtime *runtime, const uint8_t *text, size_t len, chordal__type **out,
-                          chordal_error *error) {
-    declaration d = {runtime, NULL, NULL, error};
+static int provide(chordal__runtime *runtime, const uint8_t *text, size_t len, bool own, chordal__type **out,
+                   chordal_error *error) {
+    declaration d = {.runtime = runtime, .error = error, .own = own};
     int code = chordal__json_read(runtime->memory, text, len, &runtime->settings.limits, &d.root, error);
     if (code < 0) return code;
     d.type = chordal__allocate_zero(runtime->memory, sizeof *d.type);
@@ -251,9 +262,25 @@ int chordal__type_provide(chordal__runtime *runtime, const uint8_t *text, size_t
         return code == CHORDAL_E_NOMEM ? refuse(&d, code, "no memory for the type") : code;
     }
     *out = d.type;
+#if CHORDAL__STORE
+    d.type->own = own;
+    if (own) return 0;
+#endif
     runtime->hooks->type_provided(runtime, d.type->name.data, d.type->name.len);
     return 0;
 }
+
+int chordal__type_provide(chordal__runtime *runtime, const uint8_t *text, size_t len, chordal__type **out,
+                          chordal_error *error) {
+    return provide(runtime, text, len, false, out, error);
+}
+
+#if CHORDAL__STORE
+int chordal__type_provide_own(chordal__runtime *runtime, const uint8_t *text, size_t len, chordal__type **out,
+                              chordal_error *error) {
+    return provide(runtime, text, len, true, out, error);
+}
+#endif
 
 chordal__type *chordal__type_find(chordal__runtime *runtime, const void *name, size_t name_len) {
     return chordal__map_get(&runtime->types, name, name_len);

@@ -34,6 +34,8 @@
  * columns that are new are added (with their default, which integer, real and text may have), those that are gone are
  * forgotten, indexes are made and dropped.
  *
+ * Names that begin with "chordal." are the host's own.
+ *
  * Errors: EXISTS, SYNTAX and the other data errors, INVALID (with words; also: the store has another key or another
  * type for a column), TYPE_VERSION (the store's table is newer), UNSUPPORTED (tables, `durable` methods and documents
  * that say `"persist": true` need a store; a build for tabs has no guards), LIMIT, and those of writing the store. */

@@ -8,7 +8,17 @@
  *     real     a number, as the nearest double            json   any value
  *     bytes    base64 text (RFC 4648, padded); in packed form also, and always when it is given back, MessagePack bin
  *
- * Each may be null, but those of the key. A key is its value, or an array of values when it has several columns; its
+ * A *live query* is an object of the type `chordal.query`, which each host with a store provides by itself. Hold it as
+ * any other (reference.h), here or over links, with the params
+ *
+ *     {"type": "board", "params": {"name": "a"}, "member": "notes", "query": {"where": …, "order": …, "limit": 20}}
+ *
+ * Its one document `rows` is what chordal_transaction_query answers as `rows` (in a row `bytes` are {"length",
+ * "digest"}, FNV-1a as 16 hexadecimal digits), and is changed by the very commits that change it. It lives as long as
+ * the object that it is about, and is guarded as that is. A live sum is of whole numbers, a live count of at most
+ * 1048576 rows.
+ *
+ * A cell may be null, but those of the key. A key is its value, or an array of values when it has several columns; its
  * texts and bytes have at most 4096 bytes. */
 #ifndef CHORDAL_TABLE_H
 #define CHORDAL_TABLE_H
