@@ -326,6 +326,40 @@ TEST(spoiled_ops_are_refused_or_read) {
     end();
 }
 
+static void free_members(chordal__member_value *values) {
+    for (int i = 0; i < 5; i++) {
+        chordal__node_unref(memory, values[i].value);
+        chordal__node_unref(memory, values[i].error);
+    }
+}
+
+static bool same_member(const chordal__member_value *a, const chordal__member_value *b) {
+    if (!a->value != !b->value || !a->error != !b->error) return false;
+    return (!a->value || chordal__node_equal(a->value, b->value)) &&
+           (!a->error || chordal__node_equal(a->error, b->error));
+}
+
+/* JSON whose third list is empty is read at once, but not when there is a space in the list: all else is the same. */
+static void read_with_a_space(const uint8_t *data, size_t len, const bool *is_state, int code, uint64_t position,
+                              const chordal__member_value *values) {
+    if (len < 4 || memcmp(data + len - 4, ",[]]", 4) != 0) return;
+    chordal__member_value again[5];
+    chordal__dictionary reader;
+    chordal_error error = {0};
+    uint8_t *spaced = malloc(len + 1);
+    memcpy(spaced, data, len - 2);
+    memcpy(spaced + len - 2, " ]]", 3);
+    chordal__dictionary_init(&reader, memory, 8, seed);
+    CHECK_INT(chordal__snapshot_read(memory, CHORDAL__ENCODING_JSON, spaced, len + 1, &reader, 3, again, is_state, 5,
+                                     &limits, &error),
+              code);
+    CHECK(error.position == position || (position >= len - 2 && error.position >= len - 2));
+    for (int i = 0; code == 0 && i < 5; i++) CHECK(same_member(&values[i], &again[i]));
+    free_members(again);
+    chordal__dictionary_dispose(&reader);
+    free(spaced);
+}
+
 TEST(spoiled_snapshots_are_refused_or_read) {
     begin();
     random_state = 23;
@@ -345,23 +379,21 @@ TEST(spoiled_snapshots_are_refused_or_read) {
         for (uint64_t cut = 1; cut <= 2; cut++) CHECK_INT(chordal__dictionary_note(&provider, &ops, cut), 0);
         for (int i = 0; i < 5; i++) {
             if (!is_state[i]) continue;
-            from[i].value = random_below(5) ? random_value() : NULL;
-            from[i].error = random_error();
+            bool plain = round & 4;
+            from[i].value = plain || random_below(5) ? random_value() : NULL;
+            from[i].error = plain ? NULL : random_error();
         }
         chordal__snapshot_write(&part, encoding, &provider, from, is_state, 5);
         uint8_t *data = spoiled(&part, &len);
         int code = chordal__snapshot_read(memory, encoding, data, len, &reader, 3, to, is_state, 5, &limits, &error);
         check_failed(code, &error, len);
+        if (round & 1) read_with_a_space(data, len, is_state, code, error.position, to);
         int again = chordal__snapshot_repack(memory, encoding, data, len, &reader, 3, &packed, offsets, is_state, 5,
                                              &limits, &error);
         check_failed(again, &error, len);
         if (code != again && code != CHORDAL_E_DUPLICATE_KEY) CHECK_FAIL("read: %d, repacked: %d", code, again);
-        for (int i = 0; i < 5; i++) {
-            chordal__node_unref(memory, from[i].value);
-            chordal__node_unref(memory, from[i].error);
-            chordal__node_unref(memory, to[i].value);
-            chordal__node_unref(memory, to[i].error);
-        }
+        free_members(from);
+        free_members(to);
         free(data);
         chordal__buffer_dispose(&part);
         chordal__buffer_dispose(&packed);
