@@ -1,6 +1,6 @@
 /* place.c: hosts whose program says where objects of its workers are. It is late at times; in a mood it says nothing,
- * a wrong place (a worker that has not got it, a neighbour, who asks), no place, or says it twice. A second host may
- * place the same types and send on to the first, which in its moods sends back. */
+ * a wrong place (a worker that has not got it, a neighbour, who asks, a link that it has closed), no place, or says it
+ * twice. A second host may place the same types and send on to the first, which in its moods sends back. */
 #include "sim/sim.h"
 
 #define EVERY_WORLD 9700
@@ -8,7 +8,7 @@
 #define EVERY_QUESTION 9720
 #define TRIES 40 /* for a link that is not there */
 
-enum { RIGHT, LATE, NEVER, WRONG, TWICE, FAILS, ASTRAY, MOODS };
+enum { RIGHT, LATE, NEVER, WRONG, TWICE, FAILS, ASTRAY, MOODS, GONE = MOODS };
 
 int sim_family(const sim_world *w, int host) {
     int index = host - (int)w->plan->hosts;
@@ -156,6 +156,10 @@ static bool answer(sim_world *w, sim_question *question) {
         return true;
     }
     if (!link) return false;
+    if (how == GONE && question->worker->parent == question->host) {
+        sim_lost(w);
+        (void)chordal_link_close(host, link, NULL);
+    }
     int code = chordal_resolve(host, question->id, link, NULL);
     expect(w, question, code);
     if (code == 0 && how == TWICE) answer_twice(w, question, link);
@@ -230,5 +234,6 @@ void sim_questions_heal(sim_world *w) {
 void sim_place_step(sim_world *w, const sim_step *step) {
     sim_mood *mood = &w->moods[w->workers_len ? w->workers[step->a % (uint32_t)w->workers_len].parent : 0];
     if (w->second >= 0 && step->a >> 8 & 1) mood = &w->moods[w->second];
-    *mood = (sim_mood){1 + step->b % (MOODS - 1), w->now + step->x % 15000};
+    uint32_t how = (step->x >> 21 & 3) == 3 ? GONE : 1 + step->b % (MOODS - 1);
+    *mood = (sim_mood){how, w->now + step->x % 15000};
 }
