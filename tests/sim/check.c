@@ -298,12 +298,12 @@ static bool was_starved(const sim_host *host) {
     return false;
 }
 
-/* In one session calls run in their order, each once. In a later one those begin again that may run twice, and of an
- * earlier one only that comes late of which the caller was told that its outcome is unknown. */
+/* In one session calls run in their order, each once. In a later one those begin again that may run twice; and of one
+ * that was given up only that comes late of which its caller expects nothing any more. */
 static bool may_come_late(sim_world *w, const sim_call *call, int host, uint64_t session) {
     const sim_reader *reader = &w->readers[call->reader];
     bool again = call->idempotent && (w->guarded || was_starved(&w->hosts[host])); /* refused before, sent again */
-    return call->unknown || (again && session != reader->run_session);
+    return session != reader->run_session && (call->settled || call->released || again);
 }
 
 void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
@@ -359,7 +359,6 @@ static bool said_by_method(const chordal_event_RESULT *event) {
 void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *event, uint64_t name, uint64_t run) {
     int index = (int)(call - w->calls);
     w->checks++;
-    call->unknown = event->code == CHORDAL_E_OUTCOME_UNKNOWN;
     if (call->settled++) sim_fail(w, "call: call %d was settled twice", index);
     if (event->code == 0 && name != SIM_CALL_NAME + (uint64_t)index + 1)
         sim_fail(w, "result: call %d has the result of another", index);

@@ -32,11 +32,21 @@ static uint64_t arrival(sim_world *w, sim_conn *conn, sim_end *from, size_t len)
     return from->arrive;
 }
 
+#define PIECES 1000 /* ms between two of a frame that takes longer */
+
+/* An edge reads a long frame in pieces. */
+static void schedule_pieces(sim_world *w, const sim_conn *conn, int end, const sim_frame *frame) {
+    for (uint64_t at = frame->begin + PIECES; at < frame->arrive; at += PIECES)
+        sim_later(w, at > w->now ? at - w->now : 0, SIM_DO_PIECE, conn->serial, (uint64_t)end);
+}
+
 void sim_conn_send(sim_world *w, sim_conn *conn, int end, uint32_t kind, const uint8_t *data, size_t len) {
     sim_end *from = &conn->ends[end];
     if (conn->broken) return;
     sim_frame *frame = malloc(sizeof *frame + len);
+    uint64_t before = from->free_at < w->now ? w->now : from->free_at;
     *frame = (sim_frame){.kind = kind, .len = len, .arrive = arrival(w, conn, from, len)};
+    frame->begin = frame->arrive - (from->free_at - before);
     if (len) memcpy(frame->data, data, len);
     if (from->last)
         from->last->next = frame;
@@ -46,6 +56,7 @@ void sim_conn_send(sim_world *w, sim_conn *conn, int end, uint32_t kind, const u
     from->bytes += len;
     w->frames++;
     schedule_arrival(w, conn, end, frame->arrive);
+    schedule_pieces(w, conn, end, frame);
 }
 
 static sim_frame *take_first(sim_end *from) {
@@ -105,6 +116,14 @@ void sim_conn_deliver(sim_world *w, sim_conn *conn, int end) {
     } else if (from->fin && from->arrive <= w->now) {
         sim_end_lost(w, conn, !end);
     }
+}
+
+void sim_conn_piece(sim_world *w, sim_conn *conn, int end) {
+    const sim_frame *frame = conn->ends[end].first;
+    const sim_end *to = &conn->ends[!end];
+    if (!frame || frame->begin >= w->now || frame->arrive <= w->now || !to->up || !passes(w, conn, end)) return;
+    sim_note(w, "piece", conn->serial, (uint64_t)end, frame->len);
+    (void)chordal_link_progress(w->hosts[to->host].host, to->link, sim_host_now(w, to->host), NULL);
 }
 
 void sim_conn_fin(sim_world *w, sim_conn *conn, int end) {

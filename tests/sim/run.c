@@ -20,6 +20,7 @@ static void happen_to_conn(sim_world *w, const sim_event *event) {
     int end = (int)event->b;
     if (!conn) return;
     if (event->kind == SIM_DO_DELIVER) sim_conn_deliver(w, conn, end);
+    if (event->kind == SIM_DO_PIECE) sim_conn_piece(w, conn, end);
     if (event->kind == SIM_DO_ACCEPT) sim_accept(w, conn);
     if (event->kind == SIM_DO_READY) sim_ready(w, conn);
     if (event->kind == SIM_DO_REFUSE) sim_refuse(w, conn);

@@ -104,6 +104,7 @@ enum {
     SIM_DO_STEP,
     SIM_DO_WAKE,    /* a host's deadline */
     SIM_DO_DELIVER, /* a frame, or the news of the end, reaches the other end */
+    SIM_DO_PIECE,   /* or a piece of one that takes long */
     SIM_DO_ACCEPT,  /* a dialled connection reaches the acceptor */
     SIM_DO_READY,   /* and the connector learns of it */
     SIM_DO_REFUSE,
@@ -191,7 +192,7 @@ typedef struct sim_host {
 
 typedef struct sim_frame {
     struct sim_frame *next;
-    uint64_t arrive;
+    uint64_t begin, arrive; /* its first byte and its last one */
     uint32_t kind;
     size_t len;
     uint8_t data[];
@@ -285,7 +286,6 @@ typedef struct sim_call {
     chordal_id id;
     uint64_t started;
     bool idempotent, cancelled, timed, released;
-    bool unknown; /* its outcome, as its caller was told */
     uint32_t settled, runs;
     sim_ran ran[SIM_TIMES]; /* the first ones */
 } sim_call;
@@ -416,6 +416,7 @@ void sim_conn_send(sim_world *w, sim_conn *conn, int end, uint32_t kind, const u
 void sim_conn_freeze(sim_conn *conn, int end);
 void sim_conn_thaw(sim_world *w, sim_conn *conn, int end);
 void sim_conn_deliver(sim_world *w, sim_conn *conn, int end);
+void sim_conn_piece(sim_world *w, sim_conn *conn, int end);
 void sim_conn_fin(sim_world *w, sim_conn *conn, int end); /* the other end learns of it in its time */
 void sim_conn_drop(sim_conn *conn, int end);              /* what is under way from this end never arrives */
 void sim_conns_pass(sim_world *w, int host);              /* what waited for this host goes on */
