@@ -449,7 +449,7 @@ TEST(bounds_that_lie) {
         {"", PEER_CONTENT, CHORDAL_E_ORDER}, /* absent, and never told */
         {"7", PEER_CONTENT, CHORDAL_E_TYPE},
         {"[[\"a\",1]]", "[[],[1],[]]", CHORDAL_E_TYPE},
-        {"[[\"a\",4,0]]", "[[],[1],[]]", CHORDAL_E_TYPE},
+        {"[[\"a\",5,0]]", "[[],[1],[]]", CHORDAL_E_TYPE},
         {"[[\"\",1,0]]", "[[],[1],[]]", CHORDAL_E_TYPE},
         {"[[\"a\",1,0],[\"a\",1,0]]", "[[],[1,2],[]]", CHORDAL_E_TYPE},
         {"[[7,1,0]]", "[[],[1],[]]", CHORDAL_E_TYPE},
