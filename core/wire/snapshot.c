@@ -275,7 +275,7 @@ static void read_json(snapshot_reader *reader) {
 
 /* The usual end: the third list is empty, so each value is what it seems, and need not be passed over first. */
 static bool tells_nothing(const chordal__reader *in) {
-    return !CHORDAL__SMALL && !in->failed && in->end - in->data >= 4 && memcmp(in->end - 4, ",[]]", 4) == 0;
+    return !in->failed && in->end - in->data >= 4 && memcmp(in->end - 4, ",[]]", 4) == 0;
 }
 
 static void read_json_at_once(snapshot_reader *reader) {
@@ -305,14 +305,13 @@ static void read_again(snapshot_reader *reader, size_t written) {
     chordal__dictionary_reset(reader->part.dictionary, reader->part.cut);
 }
 
-static void read_json_lists(snapshot_reader *reader) {
+static bool is_read_at_once(snapshot_reader *reader) {
     size_t written = reader->out ? reader->out->len : 0;
-    if (tells_nothing(&reader->part.in)) {
-        read_json_at_once(reader);
-        if (!reader->part.in.failed || reader->part.in.failed == CHORDAL_E_NOMEM) return;
-        read_again(reader, written); /* what is wrong with it depends on the order */
-    }
-    read_json(reader);
+    if (!tells_nothing(&reader->part.in)) return false;
+    read_json_at_once(reader);
+    if (!reader->part.in.failed || reader->part.in.failed == CHORDAL_E_NOMEM) return true;
+    read_again(reader, written); /* what is wrong with it depends on the order */
+    return false;
 }
 
 static void read_json_whole(snapshot_reader *reader) {
@@ -323,7 +322,7 @@ static void read_json_whole(snapshot_reader *reader) {
         chordal__token_fail(&reader->part.in, CHORDAL_E_NOMEM, reader->part.in.at);
         return;
     }
-    read_json_lists(reader);
+    if (CHORDAL__SMALL || !is_read_at_once(reader)) read_json(reader);
     for (size_t i = 0; i < reader->members; i++) chordal__node_unref(memory, reader->told[i].error);
     chordal__release(memory, reader->told, size);
 }
