@@ -35,11 +35,10 @@ chordal__consumer *chordal__consumer_find(chordal__link *link, const void *route
         if (chordal__text_is(&consumer->route, route, route_len)) return consumer;
     }
     chordal__consumer *consumer = new_consumer(link, route, route_len);
-    if (consumer) consumer->json = encodings == CHORDAL__ENCODING_JSON;
-    if (!consumer)
+    if (consumer)
+        consumer->json = encodings == CHORDAL__ENCODING_JSON;
+    else
         chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a session");
-    else if (link->state == CHORDAL_LINK_UP)
-        chordal__consumer_open(consumer);
     return consumer;
 }
 
@@ -49,6 +48,17 @@ static void choose_encoding(chordal__consumer *consumer) {
     uint8_t encoding = json ? CHORDAL__ENCODING_JSON : CHORDAL__ENCODING_BINARY;
     if (consumer->away && encoding != consumer->encoding) chordal__consumer_anew(consumer);
     consumer->encoding = encoding;
+}
+
+/* Its own, where it is to come back; else one of which a reference still has something. */
+static void name_run(chordal__consumer *consumer, uint8_t out[16]) {
+    const uint8_t *run = consumer->away ? consumer->run : NULL;
+    for (chordal__list *node = consumer->remotes.next; node != &consumer->remotes && !run; node = node->next) {
+        const chordal__remote *remote = CHORDAL__ENTRY(node, chordal__remote, node);
+        if (remote->since) run = remote->run;
+    }
+    if (run) memcpy(out, run, 16);
+    memcpy(consumer->named, out, 16);
 }
 
 void chordal__consumer_open(chordal__consumer *consumer) {
@@ -70,8 +80,8 @@ void chordal__consumer_open(chordal__consumer *consumer) {
     memcpy(origin.ids[0], consumer->session, sizeof origin.ids[0]);
     origin.texts[0].data = (const uint8_t *)consumer->route.data;
     origin.texts[0].len = consumer->route.len;
+    name_run(consumer, origin.ids[1]);
     if (consumer->away) {
-        memcpy(origin.ids[1], consumer->run, sizeof origin.ids[1]);
         origin.numbers[3] = consumer->cut;
         origin.numbers[4] = consumer->states;
         origin.numbers[5] = consumer->outcomes;
@@ -94,7 +104,7 @@ static void forget_types(chordal__consumer *consumer) {
 /* Nothing of the session is left; its references wait for another. */
 static void forget_session(chordal__consumer *consumer) {
     chordal__consumer_drop_staged(consumer);
-    consumer->opened = consumer->in_cut = consumer->away = consumer->known = consumer->torn = false;
+    consumer->opened = consumer->in_cut = consumer->away = consumer->known = false;
     consumer->cut = consumer->requests = consumer->states = consumer->outcomes = 0;
     chordal__consumer_calls_lost(consumer);
     forget_types(consumer);
@@ -102,6 +112,7 @@ static void forget_session(chordal__consumer *consumer) {
         chordal__remote *remote = consumer->numbers[i];
         if (remote) chordal__consumer_forget_hold(remote);
     }
+    consumer->torn = false;
     chordal__list_remove(&consumer->owing);
     consumer->unacked_states = consumer->unacked_outcomes = 0;
 }

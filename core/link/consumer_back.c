@@ -15,7 +15,7 @@ static void roll_back(chordal__consumer *consumer) {
     }
     chordal__consumer_drop_staged(consumer);
     consumer->cut = consumer->cut_before;
-    consumer->in_cut = false;
+    consumer->in_cut = consumer->durable = false;
 }
 
 void chordal__consumer_leave(chordal__consumer *consumer) {

@@ -57,6 +57,8 @@ static int send_hold(chordal__remote *remote) {
     if (code < 0) return code;
     hold.numbers[0] = (uint64_t)remote->number;
     hold.numbers[1] = reference->version;
+    remote->resumes = remote->since && memcmp(remote->run, consumer->named, sizeof remote->run) == 0;
+    if (remote->resumes) hold.numbers[2] = remote->since;
     hold.texts[0].data = (const uint8_t *)reference->type.data;
     hold.texts[0].len = reference->type.len;
     code = chordal__try_send(consumer->link, &hold, &bytes);
@@ -127,7 +129,8 @@ void chordal__consumer_send_release(chordal__remote *remote) {
 void chordal__consumer_forget_hold(chordal__remote *remote) {
     remote->consumer->numbers[remote->number] = NULL;
     remote->number = -1;
-    remote->bound = remote->retired = remote->reset = false;
+    if (remote->reset || remote->consumer->torn) remote->since = 0; /* what it has is not right for sure */
+    remote->bound = remote->retired = remote->reset = remote->resumes = false;
     chordal__list_remove(&remote->hungry);
     if (!remote->reference) chordal__remote_free(remote);
 }
@@ -219,6 +222,8 @@ int chordal__consumer_moved(chordal__consumer *consumer, const chordal__message 
     }
     chordal__consumer_judge_way(consumer);
     if (!there->known && there->attempts < consumer->attempts) there->attempts = consumer->attempts;
+    fresh->since = remote->since;
+    memcpy(fresh->run, remote->run, sizeof fresh->run);
     chordal__consumer_move_blocked(consumer, there, reference);
     replace(remote, fresh);
     return 0;
@@ -268,7 +273,9 @@ static int source_retry(chordal__reference *reference) {
 
 void chordal__consumer_reset(chordal__reference *reference) {
     chordal__remote *remote = remote_of(reference);
-    if (!remote || !remote->bound) return; /* whole values come anyway */
+    if (!remote) return;
+    remote->since = 0;
+    if (!remote->bound && !remote->resumes) return; /* whole values come anyway */
     chordal__link *link = remote->consumer->link;
     chordal__remote *fresh = new_remote(remote->consumer, reference);
     if (fresh)

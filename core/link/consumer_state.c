@@ -110,16 +110,49 @@ static void count_state(chordal__consumer *consumer) {
     chordal__consumer_owes(consumer);
 }
 
-static int bind(chordal__remote *remote, chordal__members *members, const chordal__part *content,
+void chordal__remote_stored(chordal__remote *remote, uint64_t since) {
+    remote->since = since;
+    memcpy(remote->run, remote->consumer->run, sizeof remote->run);
+}
+
+static int stage(chordal__consumer *consumer, chordal__remote *remote, const chordal__part *part, uint64_t cut,
+                 chordal_error *error);
+static int apply_staged(chordal__consumer *consumer, chordal_error *error);
+
+/* The values are those that were left: what changed since is a change like any other, in a stream that is another. */
+static int go_on(chordal__remote *remote, const chordal__part *content, chordal_error *error) {
+    chordal__consumer *consumer = remote->consumer;
+    chordal__dictionary_reset(&remote->dictionary, consumer->cut);
+    int code = content->len ? stage(consumer, remote, content, consumer->cut, error) : 0;
+    if (code == 0) code = apply_staged(consumer, error);
+    if (code == 0) remote->reference->commit = consumer->cut;
+    return code;
+}
+
+static int take_content(chordal__remote *remote, bool whole, const chordal__part *content, chordal_error *error) {
+    content = chordal__part_whole(remote->reference->runtime, content, error);
+    if (!content) return error->code;
+    if (!whole) return go_on(remote, content, error);
+    return remote->reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
+}
+
+static int bind(chordal__remote *remote, chordal__members *members, const chordal__message *message,
                 chordal_error *error) {
     chordal__reference *reference = remote->reference;
+    chordal__consumer *consumer = remote->consumer;
+    bool whole = message->numbers[2] == CHORDAL__BOUND_SNAPSHOT;
+    if (!whole && !chordal__reference_has(reference, members)) {
+        chordal__consumer_reset(reference); /* the type has changed: the values are of no use */
+        return 0;
+    }
     if (chordal__reference_bind(reference, members) < 0)
         return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the members");
     chordal__tell(reference->runtime, &reference->event); /* its members are told before their frames */
-    content = chordal__part_whole(reference->runtime, content, error);
-    if (!content) return error->code;
-    int code = reference->kept ? pass_values(remote, content, error) : take_values(remote, content, error);
+    int code = take_content(remote, whole, &message->parts[1], error);
     if (code < 0) return code;
+    uint64_t back = message->numbers[3];
+    chordal__remote_stored(remote, back && back <= consumer->cut ? consumer->cut - back + 2 : 0);
+    remote->resumes = false;
     remote->bound = true;
     chordal__reference_set_state(reference, CHORDAL_REFERENCE_LIVE, 0, NULL, 0);
     return 0;
@@ -131,14 +164,15 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
     uint64_t number = message->numbers[0];
     chordal__remote *remote = chordal__consumer_remote(consumer, number, &code);
     if (code < 0) return chordal__fail(error, code, 0, "a bound for what is not held");
-    if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT)
+    if (message->numbers[2] != CHORDAL__BOUND_SNAPSHOT &&
+        (message->numbers[2] > CHORDAL__BOUND_SNAPSHOT || !consumer->numbers[number]->resumes))
         return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "a bound that resumes what was not asked");
     if (remote && remote->retired) return chordal__fail(error, CHORDAL_E_ORDER, 0, "bound what is retired");
     code = advance_cut(consumer, message->numbers[1], error);
     if (code == 0) code = members_of(consumer, consumer->numbers[number], &message->parts[0], &members, error);
     if (code < 0) return code;
     count_state(consumer);
-    return remote ? bind(remote, members, &message->parts[1], error) : 0;
+    return remote ? bind(remote, members, message, error) : 0;
 }
 
 /* ---- changes ---- */
@@ -247,16 +281,18 @@ static int apply_staged(chordal__consumer *consumer, chordal_error *error) {
     int code = 0;
     for (; done < len && code == 0; done++) code = apply_ops(&staged[done], done + 1 == len, error);
     while (done) drop_old(&staged[--done], code < 0);
-    for (; done < len && code == 0; done++)
-        if (staged[done].remote->reference)
-            chordal__reference_changed(staged[done].remote->reference, consumer->cut, &staged[done].ops);
+    for (; done < len && code == 0; done++) {
+        chordal__remote *remote = staged[done].remote;
+        if (consumer->durable) chordal__remote_stored(remote, consumer->cut + 1);
+        if (remote->reference) chordal__reference_changed(remote->reference, consumer->cut, &staged[done].ops);
+    }
+    consumer->durable = false;
     chordal__consumer_drop_staged(consumer);
     return code;
 }
 
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error) {
-    if (message->flags & CHORDAL__FLAG_DURABLE)
-        return chordal__fail(error, CHORDAL_E_UNSUPPORTED, 0, "no durable cuts yet");
+    consumer->durable |= (message->flags & CHORDAL__FLAG_DURABLE) != 0;
     if (!consumer->in_cut) consumer->cut_before = consumer->cut;
     int moved = advance_cut(consumer, message->numbers[0], error);
     if (moved < 0) return moved;

@@ -269,6 +269,7 @@ struct chordal__stream {
     chordal__encoded changes[2][CHORDAL__STREAM_FOLDS]; /* by part encoding - 1; the last ones made */
     uint32_t next_change[2];
     chordal__encoded snapshots[2];
+    chordal__encoded gaps[2]; /* since the runs before; from: what their readers have */
 };
 chordal__stream *chordal__stream_of(chordal__object *object); /* made when there is none; NULL: no memory */
 void chordal__stream_release(chordal__stream *stream);        /* frees it when nothing holds it */
@@ -278,6 +279,11 @@ int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t f
 int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal__encoded **out);
 /* It as a part, borrowed; deflated once for all that want it so. */
 chordal__part chordal__encoded_part(chordal__stream *stream, chordal__encoded *encoded, bool deflate);
+/* Ops since `from` as a change, with the definitions that it needs. NOMEM. */
+int chordal__stream_encode(chordal__stream *stream, uint8_t encoding, uint64_t from, const chordal__ops *ops,
+                           CHORDAL_OWN chordal__body **out);
+int chordal__stream_add_whole(const chordal__stream *stream, uint32_t member, chordal__ops *ops); /* a value; NOMEM */
+bool chordal__stream_outweighs(const chordal__stream *stream, const chordal__ops *ops); /* they do, what they change */
 void chordal__stream_published(chordal__stream *stream); /* all that have room were served */
 void chordal__stream_cool(chordal__stream *stream);      /* drop encoded snapshots */
 void chordal__stream_clear_log(chordal__stream *stream);
@@ -286,6 +292,14 @@ bool chordal__stream_has(const chordal__stream *stream, uint64_t from);
 /* The newest change that a reader at `from` has seen: readers between two changes share what comes next. */
 uint64_t chordal__stream_border(const chordal__stream *stream, uint64_t from);
 int chordal__stream_fold(chordal__stream *stream, uint64_t from, chordal__ops *ops); /* what came after; NOMEM */
+
+/* ---- stream_gap.c: readers of runs before ---- */
+/* What takes one who has the documents as they were after commit `from`, and nothing else for sure, to now; NULL: that
+ * is all so. As the others of a stream; NOT_FOUND: a snapshot says it better. */
+int chordal__stream_gap(chordal__stream *stream, uint8_t encoding, uint64_t from, chordal__encoded **out);
+/* How a bound tells of the newest commit in the store that an object has: 0: none, else 1 more than what it is before
+ * the present cut. */
+uint64_t chordal__stream_stored(const chordal__stream *stream);
 
 #define CHORDAL__BOUND_UNCHANGED 0
 #define CHORDAL__BOUND_GAP 1
@@ -335,7 +349,8 @@ struct chordal__hold {
     chordal__object *object; /* demanded */
     chordal__asking *asking; /* of a type that is placed: waits to be told where */
     uint64_t seen;           /* the last commit sent */
-    uint64_t bound_at;       /* the session's count of states with its bound; 0: never bound */
+    uint64_t since;          /* the consumer has the documents as they were before this commit; 0: it has nothing */
+    uint64_t bound_at;       /* the session's count of states with its bound; 0: it has none */
     bool bound, aside;
     bool calls_allowed;     /* the guard said so for all */
     uint8_t dead;           /* the message that said so: FAILED, RETIRED, REVOKED or MOVED; else 0 */
@@ -370,6 +385,7 @@ struct chordal__provider {
     size_t told_len, told_capacity;
     chordal__window window;
     bool watched;           /* it waits for its reader, who must take something within a time */
+    uint64_t lineage;       /* commits of the run that its consumer came from which are history here, too */
     uint64_t requests;      /* hold, release, retry and call messages that came in the session */
     uint64_t outcome_bytes; /* of values that are not acknowledged */
     uint64_t more_bytes;    /* of a cut that goes on: counted with its last message */
@@ -436,6 +452,9 @@ typedef struct chordal__remote {
     int64_t number;                /* -1: not asked for yet */
     uint64_t held, released;       /* the session's count of requests when it was asked for and given back */
     uint32_t type;                 /* in consumer.types, once it was asked for */
+    uint8_t run[16];               /* of the provider: the reference has the documents as they were in it, */
+    uint64_t since;                /* before this commit; 0: nothing can go on from there */
+    bool resumes;                  /* it said so when it was asked for, and is not bound yet */
     bool bound, retired;
     bool reset; /* its dictionary was lost with a cut that broke off */
     chordal__dictionary dictionary;
@@ -464,7 +483,8 @@ struct chordal__consumer {
     chordal__runtime *runtime;
     chordal__link *link;
     uint8_t session[16];
-    uint8_t run[16]; /* the provider's, once known */
+    uint8_t run[16];   /* the provider's, once known */
+    uint8_t named[16]; /* the run that was named when it was opened */
     uint8_t encoding;
     bool deflated;       /* it takes and sends parts that are */
     bool json;           /* its route takes only JSON parts */
@@ -473,6 +493,7 @@ struct chordal__consumer {
     bool away;           /* it is to come back */
     bool torn;           /* a state was taken in part: it cannot come back */
     bool in_cut;         /* the last message of state said that more comes */
+    bool durable;        /* what came of this cut is in the store, in part */
     chordal__text route; /* words from `moved`, with slashes between */
     chordal__list remotes, hungry;
     chordal__remote **numbers;
@@ -516,7 +537,8 @@ void chordal__consumer_move_blocked(chordal__consumer *from, chordal__consumer *
 void chordal__remote_free(chordal__remote *remote);
 void chordal__consumer_forget_hold(chordal__remote *remote); /* its number is free */
 void chordal__consumer_send_release(chordal__remote *remote);
-void chordal__consumer_reset(chordal__reference *reference); /* hold it anew */
+void chordal__consumer_reset(chordal__reference *reference);          /* hold it anew */
+void chordal__remote_stored(chordal__remote *remote, uint64_t since); /* how far it has what is in the store */
 bool chordal__consumer_may_return(const chordal__consumer *consumer);
 void chordal__consumer_leave(chordal__consumer *consumer); /* its transport is gone, it comes back */
 void chordal__consumer_judge_way(chordal__consumer *consumer);

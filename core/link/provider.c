@@ -29,6 +29,7 @@ static chordal__provider *new_provider(chordal__link *link, const chordal__messa
     provider->encoding = (uint8_t)message->numbers[1];
     provider->deflated = message->numbers[2] & CHORDAL__ORIGIN_DEFLATED;
     provider->due.kind = CHORDAL__DUE_PROVIDER;
+    if (CHORDAL__STORE) provider->lineage = chordal__persist_lineage(runtime, message->ids[1]);
     memcpy(provider->session, message->ids[0], sizeof provider->session);
     chordal__list *lists[] = {&provider->node, &provider->flush, &provider->dirty, &provider->waiting,
                               &provider->ready};

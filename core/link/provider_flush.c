@@ -53,8 +53,9 @@ static int sift_rest(chordal__provider *provider, uint64_t limit) {
     return 0;
 }
 
-/* As many changes as one message takes; NOMEM. */
-static int gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds, size_t *out_count) {
+/* As many changes as one message takes; *out_flags: whether one of them is in the store. NOMEM. */
+static int gather(chordal__provider *provider, chordal__part *parts, chordal__hold **holds, size_t *out_count,
+                  uint8_t *out_flags) {
     const chordal__origin *origin = &provider->origin;
     uint64_t size = 2 * CHORDAL__BESIDE, limit = chordal__origin_lesser(origin->limit, origin->link);
     bool begins = !provider->more_bytes;
@@ -74,6 +75,7 @@ static int gather(chordal__provider *provider, chordal__part *parts, chordal__ho
         if (count && size > limit) break;
         parts[count] = chordal__encoded_part(hold->stream, change, chordal__provider_deflates(provider));
         holds[count++] = hold;
+        if (CHORDAL__STORE && hold->object->stored_at > hold->seen) *out_flags = CHORDAL__FLAG_DURABLE;
         chordal__hold_seen(hold);
     }
     *out_count = count;
@@ -86,17 +88,20 @@ static bool send_state(chordal__provider *provider) {
     chordal__hold *holds[STATE_HOLDS];
     uint64_t numbers[STATE_HOLDS];
     size_t bytes = 0, count = 0;
-    if (gather(provider, parts, holds, &count) < 0) {
+    uint8_t flags = 0;
+    if (gather(provider, parts, holds, &count, &flags) < 0) {
         give_up(provider);
         return false;
     }
     if (!count && !provider->more_bytes) return true; /* all of them failed */
     for (size_t i = 0; i < count; i++) numbers[i] = holds[i]->number;
-    chordal__message state = {.kind = CHORDAL__STATE, .list = parts, .holds = numbers, .list_len = count};
-    state.flags = chordal__list_empty(&provider->dirty) ? 0 : CHORDAL__FLAG_MORE;
+    chordal__message state = {
+        .kind = CHORDAL__STATE, .flags = flags, .list = parts, .holds = numbers, .list_len = count};
+    bool more = !chordal__list_empty(&provider->dirty);
+    if (more) state.flags |= CHORDAL__FLAG_MORE;
     if (send_to_cut(provider, &state, 0, &bytes) < 0) return false;
     provider->more_bytes += bytes;
-    if (state.flags || !bytes) return bytes != 0;
+    if (more || !bytes) return bytes != 0;
     chordal__window_count_state(&provider->window, provider->cut, provider->more_bytes);
     provider->more_bytes = 0;
     return true;
@@ -134,11 +139,23 @@ static bool members_part(chordal__provider *provider, chordal__type *type, chord
     return true;
 }
 
+/* What a bound says: the gap since what the consumer has, if that was its last word, or all. */
+static int content_of(const chordal__hold *hold, uint64_t *out_how, chordal__encoded **out) {
+    uint8_t encoding = hold->provider->encoding;
+    if (CHORDAL__STORE && hold->since && !hold->bound_at) {
+        int code = chordal__stream_gap(hold->stream, encoding, hold->since - 1, out);
+        *out_how = *out ? CHORDAL__BOUND_GAP : CHORDAL__BOUND_UNCHANGED;
+        if (code != CHORDAL_E_NOT_FOUND) return code;
+    }
+    *out_how = CHORDAL__BOUND_SNAPSHOT;
+    return chordal__stream_snapshot(hold->stream, encoding, out);
+}
+
 static void send_bound(chordal__provider *provider, chordal__hold *hold) {
     chordal__message bound = {.kind = CHORDAL__BOUND};
     chordal__encoded *content;
     size_t bytes, told = provider->told_len;
-    int code = chordal__stream_snapshot(hold->stream, provider->encoding, &content);
+    int code = content_of(hold, &bound.numbers[2], &content);
     if (code == CHORDAL_E_SIZE) {
         chordal__hold_fail(hold, code, OBJECT_TOO_LARGE);
         return;
@@ -148,8 +165,9 @@ static void send_bound(chordal__provider *provider, chordal__hold *hold) {
         return;
     }
     bound.numbers[0] = hold->number;
-    bound.numbers[2] = CHORDAL__BOUND_SNAPSHOT;
-    bound.parts[1] = chordal__encoded_part(hold->stream, content, chordal__provider_deflates(provider));
+    if (CHORDAL__STORE) bound.numbers[3] = chordal__stream_stored(hold->stream);
+    if (!CHORDAL__STORE || content)
+        bound.parts[1] = chordal__encoded_part(hold->stream, content, chordal__provider_deflates(provider));
     code = send_to_cut(provider, &bound, 1, &bytes);
     chordal__body_unref(bound.parts[0].body);
     if (code < 0) provider->told_len = told;

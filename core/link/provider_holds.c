@@ -138,12 +138,14 @@ void chordal__hold_move(chordal__hold *hold, const chordal__link *behind) {
         chordal__hold_fail(hold, CHORDAL_E_NOMEM, CHORDAL__WORDS("no memory for the route"));
 }
 
-static chordal__hold *new_hold(chordal__provider *provider, uint64_t number, uint64_t version) {
+static chordal__hold *new_hold(chordal__provider *provider, const chordal__message *message) {
     chordal__hold *hold = chordal__allocate_zero(provider->runtime->memory, sizeof *hold);
     if (!hold) return NULL;
     hold->provider = provider;
-    hold->number = number;
-    hold->version = version;
+    hold->number = message->numbers[0];
+    hold->version = message->numbers[1];
+    if (CHORDAL__STORE && message->numbers[2] && message->numbers[2] - 1 <= provider->lineage)
+        hold->since = message->numbers[2];
     chordal__list_init(&hold->stream_node);
     chordal__list_init(&hold->dirty);
     chordal__list_init(&hold->waiting);
@@ -158,7 +160,7 @@ void chordal__hold_unknown(chordal__hold *hold, const void *type, size_t type_le
 
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
     chordal__runtime *runtime = provider->runtime;
-    chordal__hold *hold = new_hold(provider, message->numbers[0], message->numbers[1]);
+    chordal__hold *hold = new_hold(provider, message);
     if (!hold) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a hold");
     int code = enter_hold(provider, hold);
     if (code < 0) {
@@ -280,9 +282,11 @@ void chordal__hold_seen(chordal__hold *hold) {
 
 /* A bound that did not arrive is sent again; of others what changed since. */
 static void rewind_hold(chordal__hold *hold, uint64_t cut) {
+    bool arrived = hold->bound_at <= hold->provider->window.states_acked;
+    if (CHORDAL__STORE && !arrived) hold->bound_at = 0;
     chordal__hold_say(hold);
     if (hold->dead) return;
-    if (hold->bound && hold->bound_at <= hold->provider->window.states_acked) {
+    if (hold->bound && arrived) {
         hold->seen = cut;
         if (hold->stream->last > cut) chordal__hold_changed(hold);
         return;

@@ -110,8 +110,8 @@ static int take_scratch(chordal__runtime *runtime, chordal__body **out) {
     return code;
 }
 
-static int encode(chordal__stream *stream, uint8_t encoding, uint64_t from, const chordal__ops *ops,
-                  chordal__body **out) {
+int chordal__stream_encode(chordal__stream *stream, uint8_t encoding, uint64_t from, const chordal__ops *ops,
+                           chordal__body **out) {
     chordal__runtime *runtime = stream->object->runtime;
     chordal__buffer *buffer = &runtime->scratch;
     chordal__buffer_clear(buffer);
@@ -120,7 +120,8 @@ static int encode(chordal__stream *stream, uint8_t encoding, uint64_t from, cons
     return take_scratch(runtime, out);
 }
 
-static int push_whole(chordal__ops *ops, uint32_t member, const chordal__slot *slot) {
+int chordal__stream_add_whole(const chordal__stream *stream, uint32_t member, chordal__ops *ops) {
+    const chordal__slot *slot = &stream->object->slots[member];
     chordal__segment segment = {.index = member};
     int code = 0;
     for (int error = 0; error < 2 && code == 0; error++) {
@@ -140,12 +141,12 @@ static int whole_values(chordal__stream *stream, chordal__ops *ops) {
     const chordal__members *members = stream->object->type->members;
     int code = 0;
     for (uint32_t i = 0; i < members->count && code == 0; i++)
-        if (members->is_state[i]) code = push_whole(ops, i, &stream->object->slots[i]);
+        if (members->is_state[i]) code = chordal__stream_add_whole(stream, i, ops);
     return code;
 }
 
 /* A change that weighs more than what it changes is sent as whole values. */
-static bool outweighs(const chordal__stream *stream, const chordal__ops *ops) {
+bool chordal__stream_outweighs(const chordal__stream *stream, const chordal__ops *ops) {
     const chordal__members *members = stream->object->type->members;
     uint64_t weight = 0;
     if (ops->weight < WHOLE_WEIGHT) return false;
@@ -159,12 +160,12 @@ static int encode_fold(chordal__stream *stream, uint8_t encoding, uint64_t from,
     chordal__ops_init(&ops, stream->object->runtime->memory);
     bool whole = !chordal__stream_has(stream, from);
     int code = whole ? 0 : chordal__stream_fold(stream, from, &ops);
-    if (code == 0 && !whole && outweighs(stream, &ops)) {
+    if (code == 0 && !whole && chordal__stream_outweighs(stream, &ops)) {
         chordal__ops_clear(&ops);
         whole = true;
     }
     if (code == 0 && whole) code = whole_values(stream, &ops);
-    if (code == 0) code = encode(stream, encoding, from, &ops, out);
+    if (code == 0) code = chordal__stream_encode(stream, encoding, from, &ops, out);
     chordal__ops_dispose(&ops);
     return code;
 }
@@ -178,7 +179,7 @@ int chordal__stream_change(chordal__stream *stream, uint8_t encoding, uint64_t f
     }
     bool only_current = stream->current && from >= stream->before_current;
     chordal__body *body;
-    int code = only_current ? encode(stream, encoding, from, stream->current, &body)
+    int code = only_current ? chordal__stream_encode(stream, encoding, from, stream->current, &body)
                             : encode_fold(stream, encoding, from, &body);
     if (code < 0) return code;
     *out = &made[stream->next_change[encoding - 1]++ % CHORDAL__STREAM_FOLDS];
@@ -213,4 +214,5 @@ int chordal__stream_snapshot(chordal__stream *stream, uint8_t encoding, chordal_
 
 void chordal__stream_cool(chordal__stream *stream) {
     for (int e = 0; e < 2; e++) drop_encoded(&stream->snapshots[e]);
+    for (int e = 0; CHORDAL__STORE && e < 2; e++) drop_encoded(&stream->gaps[e]);
 }

@@ -2,7 +2,8 @@
  *
  * An entry is one change as it was published, or several merged. Entries are merged where no reader can stand between
  * them: the borders are the cuts at which sessions stand or to which they may fall back, so memory for those that lag
- * is bounded by the stream, not by their number. What every reader has acknowledged is dropped. */
+ * is bounded by the stream, not by their number. What every reader has acknowledged is dropped. A browser
+ * keeps the newest changes, whoever has them: its few readers are not worth the code. */
 #include "link/link.h"
 
 /* Below these nothing is looked for. */
@@ -46,8 +47,8 @@ static size_t entries_seen(const chordal__stream *stream, uint64_t cut) {
 }
 
 bool chordal__stream_has(const chordal__stream *stream, uint64_t from) {
+    if (from < stream->log_from || CHORDAL__SMALL) return from >= stream->log_from;
     size_t seen = entries_seen(stream, from);
-    if (from < stream->log_from) return false;
     return seen == stream->log_len || stream->log[seen].first > from;
 }
 
@@ -119,13 +120,17 @@ static int merge_entries(chordal__stream *stream, const bool *borders) {
     return code;
 }
 
+static void keep_newest(chordal__stream *stream) {
+    if (stream->log_len > CHORDAL__STREAM_BORDERS) drop_oldest(stream, stream->log_len - CHORDAL__STREAM_BORDERS);
+    while (stream->log_weight > CHORDAL__STREAM_LOG_WEIGHT) drop_oldest(stream, 1);
+}
+
 static int shorten_log(chordal__stream *stream) {
     bool borders[CHORDAL__STREAM_LOG_COUNT + 1];
     size_t lowest = find_borders(stream, borders);
     drop_oldest(stream, lowest);
     int code = merge_entries(stream, borders + lowest);
-    if (stream->log_len > CHORDAL__STREAM_BORDERS) drop_oldest(stream, stream->log_len - CHORDAL__STREAM_BORDERS);
-    while (stream->log_weight > CHORDAL__STREAM_LOG_WEIGHT) drop_oldest(stream, 1);
+    keep_newest(stream);
     stream->tidy_count = stream->log_len * 2;
     stream->tidy_weight = stream->log_weight * 2;
     return code;
@@ -141,7 +146,10 @@ static bool is_due(const chordal__stream *stream) {
 void chordal__stream_published(chordal__stream *stream) {
     if (!stream->current) return;
     int code = log_current(stream);
-    if (code == 0 && is_due(stream)) code = shorten_log(stream);
+    if (CHORDAL__SMALL)
+        keep_newest(stream);
+    else if (code == 0 && is_due(stream))
+        code = shorten_log(stream);
     if (code < 0) chordal__stream_clear_log(stream);
     stream->current = NULL;
 }

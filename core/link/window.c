@@ -25,7 +25,7 @@ const chordal__sent *chordal__window_state(const chordal__window *window, uint32
 /* ---- its size ---- */
 
 static uint64_t size_of(const chordal__window *window, uint32_t start, uint32_t limit) {
-    uint64_t size = (uint64_t)start << window->doubled;
+    uint64_t size = (uint64_t)start << (CHORDAL__SMALL ? 0 : window->doubled);
     return size < limit ? size : limit > start ? limit : start;
 }
 
@@ -55,6 +55,7 @@ static void resize(chordal__window *window, int change) {
 /* A message that was sent then was acknowledged now. One that was sent before the last change says nothing of it; only
  * one that took far too long is believed at once. */
 static void adapt(chordal__window *window, uint32_t sent_at) {
+    if (CHORDAL__SMALL) return; /* what a browser's readers have not taken is folded all the more */
     uint32_t now = (uint32_t)window->runtime->now, span = now - sent_at;
     if (span < window->least) window->least = span;
     uint64_t near = (uint64_t)window->least + window->least / 4 + SLACK;

@@ -74,6 +74,7 @@ static void show_values(chordal__commit *commit) {
             chordal__node_unref(memory, slot->head);
             slot->head = change->values[k].value;
             change->values[k].value = NULL;
+            if (CHORDAL__STORE && slot->persisted) change->object->stored_at = commit->number;
         }
         chordal__tell_batch(&change->object->early, commit->number, &change->ops);
     }

@@ -283,6 +283,7 @@ struct chordal__object {
     bool known;              /* the program was told that it was made */
     bool activating;         /* it goes live when its turn comes */
     uint32_t stored_version; /* the oldest that its documents were written with; 0: none was */
+    uint64_t stored_at;      /* the newest commit that wrote any of them; 0: none is in the store */
     chordal__reason reason;  /* FAILED */
     chordal__body *key;      /* in type->objects */
     chordal__body *params;   /* packed */
@@ -401,6 +402,13 @@ void chordal__persist_compact(chordal__runtime *runtime);
 bool chordal__persist_waits(const chordal__runtime *runtime); /* there is something to write in the next turn */
 /* End the documents' life in the store, at once. */
 int chordal__persist_retire(chordal__object *object, chordal_error *error);
+/* ---- persist_since.c ---- */
+/* Fold into empty `ops` what happened to a document after a commit that a reader has seen. NOT_FOUND: that cannot be
+ * said, or takes more than `weight` bytes. NOMEM. */
+int chordal__persist_since(const chordal__object *object, uint32_t member, uint64_t after, uint64_t weight,
+                           chordal__ops *ops);
+/* Up to which of its commits a run is part of the history of this host's store; 0: not at all. */
+uint64_t chordal__persist_lineage(chordal__runtime *runtime, const uint8_t run[16]);
 /* ---- persist_outbox.c ---- */
 int chordal__outbox_write(const chordal__commit *commit, chordal_error *error);
 int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *error); /* a page of it */
@@ -630,6 +638,8 @@ void chordal__reference_set_state(chordal__reference *reference, uint8_t state, 
                                   size_t detail_len);
 /* The members are known (refs them); makes room for values. NOMEM. */
 int chordal__reference_bind(chordal__reference *reference, chordal__members *members);
+/* It has values of these members. */
+bool chordal__reference_has(const chordal__reference *reference, const chordal__members *members);
 /* A batch of ops reached the reference; values were updated before when it keeps them. */
 void chordal__reference_changed(chordal__reference *reference, uint64_t commit, const chordal__ops *ops);
 /* Whole values are there (a snapshot). For KEPT, `packed` (a body of packed ops) and offsets by member are kept until

@@ -55,6 +55,7 @@ static int load_member(chordal__object *object, uint32_t member, chordal_error *
     slot->head = value;
     slot->tip = chordal__node_ref(value);
     const chordal__progress *now = &slot->persisted->document.now;
+    if (now->number > object->stored_at) object->stored_at = now->number;
     if (!object->stored_version || now->version < object->stored_version) object->stored_version = now->version;
     return check_version(object, now, error);
 }
@@ -170,14 +171,13 @@ static int write_value(chordal__object *object, const chordal__new_value *value,
 
 /* The first change of an object by a newer version of its type takes all its documents to that version: they were
  * brought up to date together. */
-static int raise_versions(chordal__object *object, uint64_t number, chordal_error *error) {
+static int raise_versions(chordal__object *object, chordal_error *error) {
     int code = 0;
     if (!object->stored_version || object->stored_version == object->type->version) return 0;
     for (uint32_t i = 0; i < object->type->members->count && code == 0; i++) {
         chordal__persisted *persisted = object->slots[i].persisted;
         if (!persisted) continue;
-        code =
-            chordal__document_raise(object->runtime->store, &persisted->document, object->type->version, number, error);
+        code = chordal__document_raise(object->runtime->store, &persisted->document, object->type->version, error);
     }
     return code;
 }
@@ -190,7 +190,7 @@ static int write_change(const chordal__change *change, uint64_t number, chordal_
         code = write_value(change->object, &change->values[k], number, error);
         any = true;
     }
-    return code == 0 && any ? raise_versions(change->object, number, error) : code;
+    return code == 0 && any ? raise_versions(change->object, error) : code;
 }
 
 static int write_commit(chordal__commit *commit, chordal_error *error) {

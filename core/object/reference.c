@@ -124,7 +124,8 @@ static void unbind(chordal__reference *reference) {
     reference->was_live = false;
 }
 
-static bool same_members(const chordal__members *a, const chordal__members *b) {
+bool chordal__reference_has(const chordal__reference *reference, const chordal__members *b) {
+    const chordal__members *a = reference->members;
     if (a == b) return true;
     if (!a || a->count != b->count) return false;
     for (uint32_t i = 0; i < a->count; i++) {
@@ -136,7 +137,7 @@ static bool same_members(const chordal__members *a, const chordal__members *b) {
 
 int chordal__reference_bind(chordal__reference *reference, chordal__members *members) {
     chordal__runtime *runtime = reference->runtime;
-    if (same_members(reference->members, members)) return 0;
+    if (chordal__reference_has(reference, members)) return 0;
     size_t size = members->count * sizeof(chordal__node *);
     chordal__node **values = chordal__allocate_zero(runtime->memory, size);
     chordal__node **errors = chordal__allocate_zero(runtime->memory, size);

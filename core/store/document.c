@@ -369,7 +369,7 @@ static int append(chordal__store *store, chordal__document *document, uint64_t n
 int chordal__document_write(chordal__store *store, chordal__document *document, const chordal__address *address,
                             uint32_t version, uint64_t number, const chordal__body *delta, const chordal__body *base,
                             chordal_error *error) {
-    int code = chordal__lineage_begin(store, number, error);
+    int code = chordal__lineage_begin(store, error);
     if (code < 0) return code;
     stage(store, document);
     code = document->now.id ? mark(store, document, version, error)
@@ -379,10 +379,10 @@ int chordal__document_write(chordal__store *store, chordal__document *document, 
     return code;
 }
 
-int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version, uint64_t number,
+int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version,
                             chordal_error *error) {
     if (!document->now.id || document->now.version == version) return 0;
-    int code = chordal__lineage_begin(store, number, error);
+    int code = chordal__lineage_begin(store, error);
     if (code < 0) return code;
     stage(store, document);
     return mark(store, document, version, error);
@@ -400,7 +400,7 @@ static int drop_all(chordal__store *store, const chordal__document *document, ch
 int chordal__document_retire(chordal__store *store, chordal__document *document, uint64_t number, bool keep,
                              chordal_error *error) {
     if (!document->now.id) return 0;
-    int code = chordal__lineage_begin(store, number + 1, error);
+    int code = chordal__lineage_begin(store, error);
     if (code < 0) return code;
     stage(store, document);
     if (!keep) code = drop_all(store, document, error);

@@ -1,21 +1,38 @@
-/* lineage.c: the runs of a store.
+/* lineage.c: the runs of a store, and how far the cut of another run is part of the history here.
  *
- * A run has a row from its first write on: (run, first). The history of a run counts up to where the next one began,
- * so that commits lost with the power, a restored backup or a copied file are never taken for what a reader saw. */
+ * A run has a row from its first write on, or from when it first told a cut to a reader: (run, first, known). Its
+ * commits have numbers from `first` on; `known` is the newest commit that was in the file when it began. A run's
+ * history counts up to what the next one knew, so that commits lost with the power, a restored backup or a copied file
+ * are never taken for what a reader saw. The two differ where numbers were given to commits that may not be there: to
+ * those in memory alone, and to rows, which do not tell (`reserved`). */
 #include "store/store.h"
 
 #include <sqlite3.h>
 
-/* A run that was not closed has not noted its last commit: it is the largest number that a statement finds, of the
- * newest revisions of what the run has written (?1), and of the outbox. */
-static int find_last(chordal__store *store, int which, int64_t run_id, chordal_error *error) {
+static void take_larger(uint64_t *number, sqlite3_stmt *row, int column) {
+    uint64_t found = (uint64_t)sqlite3_column_int64(row, column);
+    if (found > *number) *number = found;
+}
+
+/* A run that was not closed has not noted its last commit: what is in the file of it are the newest revisions of what
+ * it has written (?1), and the outbox. */
+static int recover(chordal__store *store, int64_t run_id, chordal_error *error) {
     int code;
-    sqlite3_stmt *statement = chordal__statement(store, which, &code, error);
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_RUN_RECOVER, &code, error);
     if (code < 0) return code;
-    if (which == CHORDAL__SQL_RUN_RECOVER) sqlite3_bind_int64(statement, 1, run_id);
+    sqlite3_bind_int64(statement, 1, run_id);
     int result = sqlite3_step(statement);
-    uint64_t found = result == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    if (found > store->last) store->last = found;
+    if (result == SQLITE_ROW) take_larger(&store->known, statement, 0);
+    if (result == SQLITE_ROW) take_larger(&store->last, statement, 1);
+    return chordal__statement_end(store, statement, result, error);
+}
+
+static int look_at_outbox(chordal__store *store, chordal_error *error) {
+    int code;
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OUTBOX_LAST, &code, error);
+    if (code < 0) return code;
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) take_larger(&store->known, statement, 0);
     return chordal__statement_end(store, statement, result, error);
 }
 
@@ -28,21 +45,24 @@ int chordal__lineage_open(chordal__store *store, chordal_error *error) {
     if (result == SQLITE_ROW) {
         bool ended = sqlite3_column_type(statement, 2) != SQLITE_NULL;
         open_run = ended ? 0 : sqlite3_column_int64(statement, 0);
-        store->last = (uint64_t)(ended ? sqlite3_column_int64(statement, 2) : sqlite3_column_int64(statement, 1) - 1);
+        store->last = (uint64_t)sqlite3_column_int64(statement, ended ? 2 : 1);
+        store->known = (uint64_t)sqlite3_column_int64(statement, ended ? 2 : 3);
     }
     code = chordal__statement_end(store, statement, result, error);
-    if (code == 0 && open_run) code = find_last(store, CHORDAL__SQL_RUN_RECOVER, open_run, error);
-    if (code == 0 && open_run) code = find_last(store, CHORDAL__SQL_OUTBOX_LAST, open_run, error);
+    if (code == 0 && open_run) code = recover(store, open_run, error);
+    if (code == 0 && open_run) code = look_at_outbox(store, error);
+    if (store->known > store->last) store->last = store->known;
     return code;
 }
 
-int chordal__lineage_begin(chordal__store *store, uint64_t number, chordal_error *error) {
+int chordal__lineage_begin(chordal__store *store, chordal_error *error) {
     if (store->run_id || store->staged_run_id) return 0;
     int code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_RUN_ADD, &code, error);
     if (code < 0) return code;
     sqlite3_bind_blob(statement, 1, store->run, sizeof store->run, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 2, (int64_t)number);
+    sqlite3_bind_int64(statement, 2, (int64_t)store->last + 1);
+    sqlite3_bind_int64(statement, 3, (int64_t)store->known);
     code = chordal__statement_run(store, statement, error);
     if (code == 0) store->staged_run_id = sqlite3_last_insert_rowid(store->sqlite);
     return code;
@@ -56,4 +76,26 @@ int chordal__lineage_close(chordal__store *store) {
     sqlite3_bind_int64(statement, 1, store->run_id);
     sqlite3_bind_int64(statement, 2, (int64_t)store->last);
     return chordal__statement_run(store, statement, NULL);
+}
+
+int chordal__lineage_tell(chordal__store *store, chordal_error *error) {
+    if (store->run_id) return 0;
+    int code = chordal__step_begin(store, error);
+    if (code == 0) code = chordal__lineage_begin(store, error);
+    if (code == 0) return chordal__step_commit(store, error);
+    chordal__step_abort(store);
+    return code;
+}
+
+int chordal__lineage_limit(chordal__store *store, const uint8_t run[16], uint64_t *out_limit, chordal_error *error) {
+    int code;
+    *out_limit = 0;
+    sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_RUN_FIND, &code, error);
+    if (code < 0) return code;
+    sqlite3_bind_blob(statement, 1, run, 16, SQLITE_STATIC);
+    int result = sqlite3_step(statement);
+    bool found = result == SQLITE_ROW, followed = found && sqlite3_column_type(statement, 0) != SQLITE_NULL;
+    bool own = memcmp(run, store->run, sizeof store->run) == 0;
+    if (found) *out_limit = followed ? (uint64_t)sqlite3_column_int64(statement, 0) : own ? store->last : store->known;
+    return chordal__statement_end(store, statement, result, error);
 }

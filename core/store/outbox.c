@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 int chordal__outbox_add(chordal__store *store, uint64_t number, const void *data, size_t len, chordal_error *error) {
-    int code = chordal__lineage_begin(store, number, error);
+    int code = chordal__lineage_begin(store, error);
     if (code < 0) return code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OUTBOX_ADD, &code, error);
     if (code < 0) return code;

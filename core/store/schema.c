@@ -25,6 +25,7 @@ static const char *const steps[] = {
     " version INTEGER NOT NULL, declaration BLOB NOT NULL, UNIQUE(type, member)) STRICT;"
     "CREATE TABLE chordal_owners(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, params BLOB NOT NULL,"
     " UNIQUE(type, key)) STRICT;",
+    "ALTER TABLE chordal_runs ADD COLUMN known INTEGER;",
 };
 _Static_assert(sizeof steps / sizeof *steps == CHORDAL_STORE, "each version of the schema has its step");
 

@@ -22,13 +22,16 @@ int chordal__sqlite_code(int result);
     STATEMENT(BEGIN, "BEGIN IMMEDIATE")                                                                                \
     STATEMENT(COMMIT, "COMMIT")                                                                                        \
     STATEMENT(ROLLBACK, "ROLLBACK")                                                                                    \
-    STATEMENT(RUN_ADD, "INSERT INTO chordal_runs(run, first) VALUES(?1, ?2)")                                          \
+    STATEMENT(RUN_ADD, "INSERT INTO chordal_runs(run, first, known) VALUES(?1, ?2, ?3)")                               \
     STATEMENT(RUN_END, "UPDATE chordal_runs SET last = ?2 WHERE id = ?1")                                              \
-    STATEMENT(RUN_NEWEST, "SELECT id, first, last FROM chordal_runs ORDER BY id DESC LIMIT 1")                         \
+    STATEMENT(RUN_FIND, "SELECT (SELECT min(ifnull(known, first - 1)) FROM chordal_runs n WHERE n.id > r.id) "         \
+                        "FROM chordal_runs r WHERE run = ?1")                                                          \
+    STATEMENT(RUN_NEWEST, "SELECT id, first - 1, last, ifnull(known, first - 1) FROM chordal_runs "                    \
+                          "ORDER BY id DESC LIMIT 1")                                                                  \
     STATEMENT(RUN_RECOVER,                                                                                             \
-              "SELECT max(ifnull(max(max(ifnull(retired, 0), ifnull((SELECT number FROM chordal_revisions "            \
-              "WHERE id BETWEEN d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1), 0))), 0), "         \
-              "ifnull((SELECT reserved FROM chordal_runs WHERE id = ?1), 0)) FROM chordal_documents d WHERE run = ?1") \
+              "SELECT max(max(ifnull(retired, 0), ifnull((SELECT number FROM chordal_revisions WHERE id BETWEEN "      \
+              "d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1), 0))), "                              \
+              "(SELECT reserved FROM chordal_runs WHERE id = ?1) FROM chordal_documents d WHERE run = ?1")             \
     STATEMENT(RUN_RESERVE, "UPDATE chordal_runs SET reserved = ?2 WHERE id = ?1")                                      \
     STATEMENT(DOCUMENT_FIND, "SELECT id, incarnation, version, run, retired FROM chordal_documents "                   \
                              "WHERE type = ?1 AND key = ?2 AND member = ?3 ORDER BY incarnation DESC LIMIT 1")         \
@@ -40,6 +43,8 @@ int chordal__sqlite_code(int result);
     STATEMENT(REVISION_ADD, "INSERT INTO chordal_revisions(id, number, base, data) VALUES(?1, ?2, ?3, ?4)")            \
     STATEMENT(REVISIONS_BACK, "SELECT id, number, base, data FROM chordal_revisions "                                  \
                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC")                                           \
+    STATEMENT(REVISIONS_SINCE, "SELECT number, base, data FROM chordal_revisions "                                     \
+                               "WHERE id BETWEEN ?1 AND ?2 AND number > ?3 AND number <= ?4 ORDER BY id")              \
     STATEMENT(BASE_BEFORE, "SELECT id FROM chordal_revisions INDEXED BY chordal_bases "                                \
                            "WHERE base = 1 AND id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1")                         \
     STATEMENT(REVISIONS_DROP, "DELETE FROM chordal_revisions WHERE id IN (SELECT id FROM chordal_revisions "           \
@@ -100,7 +105,8 @@ typedef struct chordal__store {
     uint8_t run[16];
     int64_t run_id;        /* of its row, 0: this run has written nothing yet */
     int64_t staged_run_id; /* what run_id is when the step is through */
-    uint64_t last;         /* the newest commit number that is known to be in the file */
+    uint64_t last;         /* no commit in the file has a higher number */
+    uint64_t known;        /* the newest one that was surely in it when it was opened */
     bool in_step;
     uint8_t filling;      /* CHORDAL__FILLING_… */
     chordal__list staged; /* documents that the step has changed */
@@ -158,12 +164,16 @@ int chordal__file_take(const char *path, const char *suffix, chordal_error *erro
 
 #define CHORDAL__NUMBERS_AHEAD 1023 /* commits for which a run notes ahead that it may have written rows */
 
-/* ---- lineage.c: runs, each with its first commit ---- */
+/* ---- lineage.c: runs, each with its first commit, and how far the cut of another run counts ---- */
 /* The newest commit in the file, when it is opened. */
 int chordal__lineage_open(chordal__store *store, chordal_error *error);
-/* In a step: this run gets its row before its first write. */
-int chordal__lineage_begin(chordal__store *store, uint64_t number, chordal_error *error);
+/* In a step: this run gets its row before its first write, */
+int chordal__lineage_begin(chordal__store *store, chordal_error *error);
+/* or, in a step of its own, before its first cut is told to a reader. */
+int chordal__lineage_tell(chordal__store *store, chordal_error *error);
 int chordal__lineage_close(chordal__store *store);
+/* Up to which of its commits a run is part of the history here; 0: not at all. */
+int chordal__lineage_limit(chordal__store *store, const uint8_t run[16], uint64_t *out_limit, chordal_error *error);
 
 /* ---- document.c: persisted documents, as bases and deltas ---- */
 /* A revision's row is numbered by its document and its position in it, so that a delta is one insertion at the end of
@@ -210,12 +220,22 @@ int chordal__document_check(chordal__store *store, int64_t id, uint64_t created,
 int chordal__document_write(chordal__store *store, chordal__document *document, const chordal__address *address,
                             uint32_t version, uint64_t number, const chordal__body *delta, const chordal__body *base,
                             chordal_error *error);
-/* In a step: it is of this version of its type from commit `number` on. */
-int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version, uint64_t number,
-                            chordal_error *error);
+/* In a step: it is of this version of its type from now on. */
+int chordal__document_raise(chordal__store *store, chordal__document *document, uint32_t version, chordal_error *error);
 /* In a step: its life ends at commit `number`; the revisions stay if `keep`. */
 int chordal__document_retire(chordal__store *store, chordal__document *document, uint64_t number, bool keep,
                              chordal_error *error);
+
+/* ---- since.c: what a reader missed, from the revisions ---- */
+/* Fold into empty `ops` what happened after commit `after`, up to commit `to`. `member` takes the place of the first
+ * segment of paths. NOT_FOUND: not all of it is kept, or it takes more than `weight` bytes; the codes of reading,
+ * NOMEM. After a failure `ops` is whatever it is. */
+typedef struct chordal__span {
+    uint64_t after, to, weight;
+    uint32_t member;
+} chordal__span;
+int chordal__document_since(chordal__store *store, const chordal__document *document, const chordal__span *span,
+                            const chordal__limits *limits, chordal__ops *ops, chordal_error *error);
 
 /* ---- compact.c: revisions that no policy keeps ---- */
 #define CHORDAL__COMPACT_ROWS 256

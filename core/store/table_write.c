@@ -176,7 +176,7 @@ static int add_owner(chordal__store *store, chordal__owner *owner, const chordal
 /* A row does not tell which commit wrote it, so a run notes ahead up to which number it may have given some: an opening
  * after a crash goes on behind that. */
 static int reserve(chordal__store *store, uint64_t number, chordal_error *error) {
-    int code = chordal__lineage_begin(store, number, error);
+    int code = chordal__lineage_begin(store, error);
     uint64_t reserved = store->staged_reserved ? store->staged_reserved : store->reserved;
     if (code < 0 || number <= reserved) return code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_RUN_RESERVE, &code, error);

@@ -17,8 +17,8 @@
     MESSAGE(OPENED, 4, "opened", "IN")          /* run; limit */                                                       \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
     MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
-    MESSAGE(HOLD, 7, "hold", "NTNP")       /* hold; type; version; params */                                           \
-    MESSAGE(BOUND, 8, "bound", "NNNPP")    /* hold; cut step; how; members; content */                                 \
+    MESSAGE(HOLD, 7, "hold", "NTNNP")      /* hold; type; version; since; params */                                    \
+    MESSAGE(BOUND, 8, "bound", "NNNNPP")   /* hold; cut step; how; stored; members; content */                         \
     MESSAGE(MOVED, 9, "moved", "NTN")      /* hold; route; part encodings */                                           \
     MESSAGE(FAILED, 10, "failed", "NTT")   /* hold; code; message */                                                   \
     MESSAGE(RETIRED, 11, "retired", "N")   /* hold */                                                                  \

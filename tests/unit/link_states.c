@@ -118,6 +118,16 @@ SAY(bye, say_texts(p, CHORDAL__BYE, 0, 0, "bye", "so long"))
 SAY(back, say_number(p, CHORDAL__BACK, 1, 0))
 SAY(offer, say_texts(p, CHORDAL__OFFER, 0, 0, "things", ""))
 
+static int say_bound_how(raw_peer *p, uint64_t how) {
+    chordal__message m = peer_message(p, CHORDAL__BOUND, 1);
+    m.numbers[1] = 1;
+    m.numbers[2] = how;
+    return peer_say(p, &m);
+}
+SAY(bound_gap, say_bound_how(p, CHORDAL__BOUND_GAP))
+SAY(bound_unchanged, say_bound_how(p, CHORDAL__BOUND_UNCHANGED))
+SAY(bound_otherwise, say_bound_how(p, 3))
+
 static int say_encoded_origin(raw_peer *p, uint64_t encoding, const char *route) {
     chordal__message m = peer_message(p, CHORDAL__ORIGIN, 3);
     m.numbers[0] = 3;
@@ -203,6 +213,9 @@ static const table_row to_consumer[] = {
     {"ended", ended, "oo..........os"},
     {"hold", hold, "ooooooooooooos"},
     {"bound", bound, "ooo..o..o..oos"},
+    {"bound, a gap", bound_gap, "ooouuouuuuuoos"},
+    {"bound, unchanged", bound_unchanged, "ooouuouuuuuoos"},
+    {"bound, otherwise", bound_otherwise, "ooouuouuuuuoos"},
     {"moved", moved, "ooo.ooo.o..oos"},
     {"failed", failed, "ooo..o..o..oos"},
     {"retired", retired, "ooo..o.....oos"},
@@ -211,7 +224,7 @@ static const table_row to_consumer[] = {
     {"released", released, "oooooooooo.oos"},
     {"s", state, "oooo...oo..oos"},
     {"s+", state_more, "oooo...oo..oos"},
-    {"s!", state_durable, "ooouuuuuuuuuos"},
+    {"s!", state_durable, "oooo...oo..oos"},
     {"a", ack, "ooooooooooooos"},
     {"c", method_call, "ooooooooooooos"},
     {"r", result, "oooooo.oooooos"},
@@ -732,22 +745,22 @@ TEST(frames_that_are_no_message) {
     BAD_TEXT("[\"nonsense\",1]", MALFORMED);
     BAD_TEXT("[\"a!\",1]", MALFORMED);
     BAD_TEXT("[0,\"ping\",1,2]", MALFORMED);
-    BAD_TEXT("[\"hold\",0,\"notes\",1,[[[[[[[[[[[[[[]]]]]]]]]]]]]]]", DEPTH);
-    BAD_PART(TEXT, "[\"hold\",0,\"notes\",1,{\"board\":1,\"board\":2}]", DUPLICATE_KEY);
+    BAD_TEXT("[\"hold\",0,\"notes\",1,0,[[[[[[[[[[[[[[]]]]]]]]]]]]]]]", DEPTH);
+    BAD_PART(TEXT, "[\"hold\",0,\"notes\",1,0,{\"board\":1,\"board\":2}]", DUPLICATE_KEY);
     BAD_TEXT("[\"c#\",[0,70000,1],0,0,2,0]", TOO_LARGE);
-    BAD_TEXT("[\"hold#\",[0,4,2],0,\"notes\",1,0]", MALFORMED);
+    BAD_TEXT("[\"hold#\",[0,4,2],0,\"notes\",1,0,0]", MALFORMED);
     BAD_BYTES("", MALFORMED);
     BAD_BYTES("\x00", MALFORMED);
-    BAD_BYTES("\x1b", MALFORMED);                          /* kind 27 */
-    BAD_BYTES("\x50\x01", MALFORMED);                      /* an ack with MORE */
-    BAD_BYTES("\x07\x00\x05notes\x01\x05\x80", MALFORMED); /* raw params */
-    BAD_BYTES("\x07\x00\x05notes\x01\x06\x80", MALFORMED); /* deflated params */
+    BAD_BYTES("\x1b", MALFORMED);                              /* kind 27 */
+    BAD_BYTES("\x50\x01", MALFORMED);                          /* an ack with MORE */
+    BAD_BYTES("\x07\x00\x05notes\x01\x00\x05\x80", MALFORMED); /* raw params */
+    BAD_BYTES("\x07\x00\x05notes\x01\x00\x06\x80", MALFORMED); /* deflated params */
     BAD_PART(BINARY,
-             "\x07\x00\x05notes\x01\x3c\x82\xa5"
+             "\x07\x00\x05notes\x01\x00\x3c\x82\xa5"
              "board\x01\xa5"
              "board\x02",
              DUPLICATE_KEY);
-    BAD_PART(BINARY, "\x07\x00\x05notes\x01\x2c\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x01", DEPTH);
+    BAD_PART(BINARY, "\x07\x00\x05notes\x01\x00\x2c\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x01", DEPTH);
     bad_frame(CHORDAL_CODEC_BINARY, CHORDAL_FRAME_TEXT, "[]", 2, CHORDAL_E_ORDER, false);
     bad_frame(CHORDAL_CODEC_TEXT, CHORDAL_FRAME_BINARY, "x", 1, CHORDAL_E_ORDER, false);
     bad_frame(CHORDAL_CODEC_BINARY, CHORDAL_FRAME_BINARY, large, sizeof large, CHORDAL_E_TOO_LARGE, false);

@@ -493,6 +493,7 @@ TEST(a_store_of_the_first_schema_is_migrated) {
     set_json(&h, object, NOTES_TITLE, "", "\"old\"");
     test_host_close(&h);
     store_execute("DROP TABLE chordal_tables; DROP TABLE chordal_owners; ALTER TABLE chordal_runs DROP COLUMN reserved;"
+                  "ALTER TABLE chordal_runs DROP COLUMN known;"
                   "PRAGMA user_version = 1");
     object = open_board(&h);
     commit_put(&h, object, BOARD_NOTES, ONE);
