@@ -17,7 +17,7 @@
     (const uint8_t *credentials, size_t credentials_len),
     (const uint8_t *data, size_t data_len),
     (const uint8_t *declaration, size_t declaration_len),
-    (const uint8_t *document, size_t document_len),
+    (const uint8_t *item, size_t item_len),
     (const uint8_t *key, size_t key_len),
     (const uint8_t *params, size_t params_len),
     (const uint8_t *query, size_t query_len),

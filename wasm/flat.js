@@ -523,10 +523,16 @@ export function makeFlat(core) {
       checkU32(limit, 3);
       throw new core.errorClass(-11, 0, '');
     },
-    store_put(host, format, document) {
+    store_owners(host, after, limit) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(after, 2);
+      checkU32(limit, 3);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_put(host, format, item) {
       const host_at = core.pointer(host, "host", 1);
       checkU32(format, 2);
-      checkBytes(document, 3);
+      checkBytes(item, 3);
       throw new core.errorClass(-11, 0, '');
     },
     store_read(host, type, format, params, member, at) {
@@ -540,6 +546,12 @@ export function makeFlat(core) {
     },
     store_seal(host) {
       const host_at = core.pointer(host, "host", 1);
+      throw new core.errorClass(-11, 0, '');
+    },
+    store_tables(host, after, limit) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(after, 2);
+      checkU32(limit, 3);
       throw new core.errorClass(-11, 0, '');
     },
     store_trim(host, upto) {

@@ -35,6 +35,7 @@ ABSENT = {  # not for tabs
     *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
     *("chordal_host_revoke", "chordal_object_revoke", "chordal_object_row", "chordal_object_query"),
     *("chordal_store_read", "chordal_store_documents", "chordal_store_outbox", "chordal_store_trim"),
+    *("chordal_store_tables", "chordal_store_owners"),
     *("chordal_store_backup", "chordal_store_check", "chordal_store_put", "chordal_store_seal"),
     "chordal_link_progress",  # a tab's sockets tell of whole frames only
 }

@@ -54,6 +54,16 @@ int chordal_store_documents(chordal_host *host, uint64_t after, uint32_t limit, 
     return list(host, chordal__documents_list, after, limit, out, out_next, error);
 }
 
+int chordal_store_tables(chordal_host *host, uint64_t after, uint32_t limit, chordal_value **out, uint64_t *out_next,
+                         chordal_error *error) {
+    return list(host, chordal__tables_list, after, limit, out, out_next, error);
+}
+
+int chordal_store_owners(chordal_host *host, uint64_t after, uint32_t limit, chordal_value **out, uint64_t *out_next,
+                         chordal_error *error) {
+    return list(host, chordal__owners_list, after, limit, out, out_next, error);
+}
+
 int chordal_store_outbox(chordal_host *host, uint64_t after, uint32_t limit, chordal_value **out, uint64_t *out_next,
                          chordal_error *error) {
     return list(host, chordal__outbox_list, after, limit, out, out_next, error);
@@ -154,15 +164,12 @@ static int read_value(entry *to, chordal__runtime *runtime, const chordal__node 
     return to->base ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a document");
 }
 
-static int read_entry(entry *to, chordal__runtime *runtime, const chordal__node *document, chordal_error *error) {
-    if (chordal__node_kind(document) != CHORDAL_KIND_OBJECT) return invalid(error, "a document is told by an object");
+static int name_entry(entry *to, const chordal__node *item, bool address, chordal_error *error) {
     chordal__buffer *texts = to->texts;
-    int code = read_names(to, document, error);
-    if (code == 0) code = read_params(to, document, error);
-    if (code == 0) code = read_version(to, document, error);
-    if (code == 0) code = read_value(to, runtime, document, error);
+    int code = read_names(to, item, error);
+    if (code == 0 && address) code = read_params(to, item, error);
     for (size_t i = 0; i < 4 && code == 0; i++)
-        if (texts[i].failed) code = chordal__fail(error, texts[i].failed, 0, "no memory for a document");
+        if (texts[i].failed) code = chordal__fail(error, texts[i].failed, 0, "no memory for a name");
     to->address = (chordal__address){.type = texts[0].data,
                                      .type_len = texts[0].len,
                                      .member = texts[1].data,
@@ -174,25 +181,37 @@ static int read_entry(entry *to, chordal__runtime *runtime, const chordal__node 
     return code;
 }
 
-static int put_entry(chordal__runtime *runtime, const chordal__node *document, chordal_error *error) {
-    entry to = {0};
-    for (size_t i = 0; i < 4; i++) chordal__buffer_init(&to.texts[i], runtime->memory, 1 << 20);
-    int code = read_entry(&to, runtime, document, error);
-    if (code == 0) code = chordal__fill_put(runtime->store, &to.address, to.version, to.base, error);
-    for (size_t i = 0; i < 4; i++) chordal__buffer_dispose(&to.texts[i]);
-    chordal__body_unref(to.base);
+static int put_document(entry *to, chordal__runtime *runtime, const chordal__node *document, chordal_error *error) {
+    int code = read_version(to, document, error);
+    if (code == 0) code = read_value(to, runtime, document, error);
+    if (code == 0) code = chordal__fill_put(runtime->store, &to->address, to->version, to->base, error);
+    chordal__body_unref(to->base);
     return code;
 }
 
-int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *document, size_t document_len,
-                      chordal_error *error) {
+static int put_item(chordal__runtime *runtime, chordal__node *item, chordal_error *error) {
+    entry to = {0};
+    if (chordal__node_kind(item) != CHORDAL_KIND_OBJECT) return invalid(error, "what is put is told by an object");
+    const chordal__node *row = field(item, "row");
+    bool table = field(item, "columns") != NULL;
+    for (size_t i = 0; i < 4; i++) chordal__buffer_init(&to.texts[i], runtime->memory, 1 << 20);
+    int code = name_entry(&to, item, !table, error);
+    if (code == 0)
+        code = table ? chordal__fill_table(runtime->store, &to.address, item, error)
+               : row ? chordal__fill_row(runtime->store, &to.address, row, error)
+                     : put_document(&to, runtime, item, error);
+    for (size_t i = 0; i < 4; i++) chordal__buffer_dispose(&to.texts[i]);
+    return code;
+}
+
+int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *item, size_t item_len, chordal_error *error) {
     int code = enter(host, error);
     if (code < 0) return code;
     chordal__node *node = NULL;
     /* The host has one of its own. */
     if (host->runtime.types.count > 1) code = chordal__fail(error, CHORDAL_E_STATE, 0, "types are provided already");
-    if (code == 0) code = chordal__node_of(&host->runtime, format, document, document_len, &node, error);
-    if (code == 0) code = put_entry(&host->runtime, node, error);
+    if (code == 0) code = chordal__node_of(&host->runtime, format, item, item_len, &node, error);
+    if (code == 0) code = put_item(&host->runtime, node, error);
     chordal__node_unref(host->memory, node);
     return chordal__leave(host, code);
 }

@@ -84,9 +84,28 @@ static int check_rule(chordal__page *page, size_t rule, chordal_error *error) {
     return told(page, chordal__statement_end(page->store, statement, result, &why), &why, error);
 }
 
+/* A list that can be told has no damaged names; of one that has the first is told. */
+static int check_list(chordal__page *page, int (*list)(chordal__page *page, uint64_t after, chordal_error *error),
+                      const char *table, chordal_error *error) {
+    int code = 0;
+    chordal_error why = {0};
+    chordal__page trial = {.next = 0};
+    do {
+        uint64_t after = trial.next;
+        chordal__page_begin(&trial, page->store, page->limits, 0);
+        code = list(&trial, after, &why);
+        chordal__buffer_dispose(&trial.out);
+    } while (code == 0 && trial.next);
+    if (code != CHORDAL_E_CORRUPT || !why.position) return told(page, code, &why, error);
+    tell(page, table, why.position, why.detail);
+    return 0;
+}
+
 static int check_whole(chordal__page *page, chordal_error *error) {
     int code = check_file(page, error);
     for (size_t i = 0; i < sizeof rules / sizeof *rules && code == 0; i++) code = check_rule(page, i, error);
+    if (code == 0) code = check_list(page, chordal__tables_list, "chordal_tables", error);
+    if (code == 0) code = check_list(page, chordal__owners_list, "chordal_owners", error);
     return code;
 }
 

@@ -12,10 +12,10 @@ static chordal__reader blob(sqlite3_stmt *row, int column) {
 
 static int corrupt(sqlite3_stmt *row, chordal_error *error) {
     return chordal__fail(error, CHORDAL_E_CORRUPT, (uint64_t)sqlite3_column_int64(row, ID),
-                         "a document's name in the store is damaged (its row in chordal_documents is the position)");
+                         "a name in the store is damaged (its row is the position)");
 }
 
-static int write_name(chordal__page *page, const char *key, sqlite3_stmt *row, int column, chordal_error *error) {
+int chordal__listing_text(chordal__page *page, const char *key, sqlite3_stmt *row, int column, chordal_error *error) {
     size_t position;
     chordal__reader name = blob(row, column);
     if (!chordal__utf_valid(name.data, chordal__reader_left(&name), &position)) return corrupt(row, error);
@@ -52,7 +52,7 @@ static void write_member(chordal__page *page, const chordal__node *params, uint6
 static int write_in_order(chordal__page *page, const chordal__node *params, chordal__reader key, chordal_error *error) {
     chordal__memory *memory = page->store->memory;
     uint64_t written = 0, count = chordal__node_length(params);
-    if (count > 64) return CHORDAL_E_CORRUPT;
+    if (chordal__node_kind(params) != CHORDAL_KIND_OBJECT || count > 64) return CHORDAL_E_CORRUPT;
     chordal__buffer_byte(&page->out, '{');
     for (uint64_t i = 0; i < count; i++) {
         chordal__node *value;
@@ -68,23 +68,23 @@ static int write_in_order(chordal__page *page, const chordal__node *params, chor
     return key.at == key.end ? 0 : CHORDAL_E_CORRUPT;
 }
 
-static int write_params(chordal__page *page, sqlite3_stmt *row, chordal_error *error) {
-    chordal__node *params;
-    chordal__memory *memory = page->store->memory;
-    chordal__reader packed = blob(row, PARAMS);
+int chordal__listing_params(chordal__page *page, sqlite3_stmt *row, int params, int key, chordal_error *error) {
+    chordal__node *node;
+    chordal__reader packed = blob(row, params);
     chordal__page_key(page, "params");
-    int code = chordal__pack_read(memory, packed.data, chordal__reader_left(&packed), page->limits, &params, error);
-    if (code < 0) return code == CHORDAL_E_NOMEM ? code : corrupt(row, error);
-    code = chordal__node_kind(params) == CHORDAL_KIND_OBJECT ? write_in_order(page, params, blob(row, KEY), error)
-                                                             : CHORDAL_E_CORRUPT;
-    chordal__node_unref(memory, params);
+    int code =
+        chordal__pack_read(page->store->memory, packed.data, chordal__reader_left(&packed), page->limits, &node, error);
+    if (code == 0) {
+        code = write_in_order(page, node, blob(row, key), error);
+        chordal__node_unref(page->store->memory, node);
+    }
     return code < 0 && code != CHORDAL_E_NOMEM ? corrupt(row, error) : code;
 }
 
 int chordal__listing_name(chordal__page *page, sqlite3_stmt *row, chordal_error *error) {
-    int code = write_name(page, "type", row, TYPE, error);
-    if (code == 0) code = write_params(page, row, error);
-    return code < 0 ? code : write_name(page, "member", row, MEMBER, error);
+    int code = chordal__listing_text(page, "type", row, TYPE, error);
+    if (code == 0) code = chordal__listing_params(page, row, PARAMS, KEY, error);
+    return code < 0 ? code : chordal__listing_text(page, "member", row, MEMBER, error);
 }
 
 /* ---- the list ---- */

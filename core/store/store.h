@@ -69,6 +69,9 @@ int chordal__sqlite_code(int result);
               "SELECT id, type, key, member, params, incarnation, version, created, retired, (SELECT number FROM "     \
               "chordal_revisions WHERE id BETWEEN d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC LIMIT 1) "  \
               "FROM chordal_documents d WHERE id > ?1 ORDER BY id LIMIT ?2")                                           \
+    STATEMENT(TABLES_AFTER, "SELECT id, type, member, version, declaration FROM chordal_tables WHERE id > ?1 "         \
+                            "ORDER BY id LIMIT ?2")                                                                    \
+    STATEMENT(OWNERS_AFTER, "SELECT id, type, params, key FROM chordal_owners WHERE id > ?1 ORDER BY id LIMIT ?2")     \
     STATEMENT(DOCUMENTS_ANY, "SELECT id FROM chordal_documents LIMIT 1")                                               \
     STATEMENT(CHECK_FILE, "PRAGMA integrity_check(100)")                                                               \
     STATEMENT(CHECK_RUNS, "SELECT id, first, last FROM chordal_runs WHERE length(run) != 16 OR last < first - 1 OR "   \
@@ -291,8 +294,16 @@ int chordal__page_end(chordal__page *page, int code, CHORDAL_OWN chordal__node *
 
 /* ---- listing.c: the documents ---- */
 int chordal__documents_list(chordal__page *page, uint64_t after, chordal_error *error);
-/* "type", "params", "member" of a row of DOCUMENTS_AFTER. CORRUPT. */
+/* A key with a column's text. CORRUPT: the row's id, in its first column, is the position. */
+int chordal__listing_text(chordal__page *page, const char *key, sqlite3_stmt *row, int column, chordal_error *error);
+/* "params", in the order of the key. */
+int chordal__listing_params(chordal__page *page, sqlite3_stmt *row, int params, int key, chordal_error *error);
+/* "type", "params", "member" of a row of DOCUMENTS_AFTER. */
 int chordal__listing_name(chordal__page *page, sqlite3_stmt *row, chordal_error *error);
+
+/* ---- table_list.c: the tables, and the objects that have rows ---- */
+int chordal__tables_list(chordal__page *page, uint64_t after, chordal_error *error);
+int chordal__owners_list(chordal__page *page, uint64_t after, chordal_error *error);
 
 /* ---- check.c ---- */
 int chordal__store_check(chordal__page *page, uint64_t after, chordal_error *error);
@@ -311,6 +322,11 @@ void chordal__backup_close(chordal__backup *backup);          /* one that is not
 enum { CHORDAL__FILLING_NOT, CHORDAL__FILLING, CHORDAL__FILLING_FAILED };
 int chordal__fill_put(chordal__store *store, const chordal__address *address, uint32_t version,
                       const chordal__body *base, chordal_error *error);
+/* Before all else: a table, by what it is declared as. */
+int chordal__fill_table(chordal__store *store, const chordal__address *named, chordal__node *declared,
+                        chordal_error *error);
+int chordal__fill_row(chordal__store *store, const chordal__address *address, const chordal__node *row,
+                      chordal_error *error);
 int chordal__fill_seal(chordal__store *store, chordal_error *error);
 
 #endif

@@ -45,6 +45,33 @@ tool_slice tool_field(const char *object, const char *key) {
     return (tool_slice){"null", 4};
 }
 
+bool tool_text_only(tool_text *out, const chordal_value *page) {
+    out->len = 0;
+    tool_text_value(out, page);
+    if (out->len <= 2) return false;
+    out->len -= 1; /* without the brackets of the page */
+    memmove(out->data, out->data + 1, --out->len);
+    out->data[out->len] = 0;
+    return true;
+}
+
+void tool_text_set(tool_text *out, tool_slice slice) {
+    out->len = 0;
+    tool_text_put(out, slice.data, slice.len);
+}
+
+void tool_text_keys(tool_text *out, const char *object) {
+    size_t at = 1;
+    tool_text_add(out, "[");
+    while (object[at] == '"') {
+        size_t end = string_end(object, at), behind = tool_value_end(object, end + 2);
+        if (at > 1) tool_text_add(out, ",");
+        tool_text_put(out, object + at, end + 1 - at);
+        at = behind + (object[behind] == ',');
+    }
+    tool_text_add(out, "]");
+}
+
 bool tool_slice_number(tool_slice slice, uint64_t *out) {
     if (slice.len == 4 && memcmp(slice.data, "null", 4) == 0) return false;
     *out = strtoull(slice.data, NULL, 10);
@@ -74,17 +101,12 @@ static bool next_document(chordal_host *host, uint64_t *after, tool_text *out) {
     chordal_error error = {0};
     chordal_value *page = NULL;
     if (chordal_store_documents(host, *after, 1, &page, after, &error)) tool_die("the store", &error);
-    out->len = 0;
-    tool_text_value(out, page);
+    bool any = tool_text_only(out, page);
     chordal_value_unref(page);
-    if (out->len <= 2) return false;
-    out->len -= 1; /* without the brackets of the page */
-    memmove(out->data, out->data + 1, --out->len);
-    out->data[out->len] = 0;
-    return true;
+    return any;
 }
 
-static char *name_of(chordal_host *host, tool_slice json, size_t *len) {
+char *tool_unquoted(chordal_host *host, tool_slice json, size_t *len) {
     chordal_value *value = NULL;
     chordal_cursor root;
     if (chordal_value_decode(host, CHORDAL_FORMAT_JSON, (const uint8_t *)json.data, json.len, &value, NULL))
@@ -102,8 +124,8 @@ static bool read_value(chordal_host *host, const char *entry, uint64_t at, tool_
     chordal_error error = {0};
     chordal_value *value = NULL;
     tool_slice params = tool_field(entry, "params");
-    char *type = name_of(host, tool_field(entry, "type"), &type_len);
-    char *member = name_of(host, tool_field(entry, "member"), &member_len);
+    char *type = tool_unquoted(host, tool_field(entry, "type"), &type_len);
+    char *member = tool_unquoted(host, tool_field(entry, "member"), &member_len);
     int code = chordal_store_read(host, type, type_len, CHORDAL_FORMAT_JSON, (const uint8_t *)params.data, params.len,
                                   member, member_len, at, &value, &commit, &error);
     free(type);

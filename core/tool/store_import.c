@@ -14,7 +14,7 @@ typedef struct importing {
     chordal_host *host;
     char *line;
     size_t room;
-    uint64_t lines, documents;
+    uint64_t lines, items;
 } importing;
 
 _Noreturn static void refuse(importing *self, const char *words, const chordal_error *error) {
@@ -40,36 +40,42 @@ static bool begins(const char *line, const char *with) {
     return strncmp(line, with, strlen(with)) == 0;
 }
 
-static void take_documents(importing *self) {
+static void take_items(importing *self) {
     size_t len;
     while (read_line(self, &len)) {
         chordal_error error = {0};
         if (begins(self->line, TOOL_EXPORT_END)) {
-            if (strtoull(self->line + strlen(TOOL_EXPORT_END), NULL, 10) == self->documents) return;
-            refuse(self, "there are not as many documents as there were", NULL);
+            if (strtoull(self->line + strlen(TOOL_EXPORT_END), NULL, 10) == self->items) return;
+            refuse(self, "there is not as much as there was", NULL);
         }
         if (chordal_store_put(self->host, CHORDAL_FORMAT_JSON, (const uint8_t *)self->line, len, &error))
             refuse(self, error.detail, &error);
-        self->documents++;
+        self->items++;
     }
     refuse(self, "the end is missing", NULL);
+}
+
+/* STATE: there were tables alone, or nothing. */
+static void seal(importing *self) {
+    chordal_error error = {0};
+    int code = chordal_store_seal(self->host, &error);
+    if (code && code != CHORDAL_E_STATE) refuse(self, error.detail, &error);
 }
 
 int tool_import(int argc, char **argv) {
     size_t len;
     importing self = {0};
-    chordal_error error = {0};
     tool_expect(argc, argv, 1, 1, USAGE);
     self.path = argv[0];
     if (access(self.path, F_OK) == 0) tool_die("a new store is made: there is something at this path (exists)", NULL);
     self.host = tool_store_open(self.path, 0);
     if (!read_line(&self, &len) || strcmp(self.line, TOOL_EXPORT_HEAD) != 0)
         refuse(&self, "this is not what `chordal export` prints", NULL);
-    take_documents(&self);
+    take_items(&self);
     if (read_line(&self, &len)) refuse(&self, "more behind the end", NULL);
-    if (self.documents && chordal_store_seal(self.host, &error)) refuse(&self, error.detail, &error);
+    seal(&self);
     chordal_host_close(self.host);
     free(self.line);
-    printf("%llu documents\n", (unsigned long long)self.documents);
+    printf("%llu items\n", (unsigned long long)self.items);
     return 0;
 }

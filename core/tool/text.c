@@ -1,12 +1,15 @@
 /* text.c: text that grows, JSON strings. */
 #include "tool/tool.h"
 
+void tool_text_room(tool_text *text, size_t len) {
+    if (text->len + len + 1 <= text->room) return;
+    text->room = (text->len + len + 1) * 2;
+    text->data = realloc(text->data, text->room);
+    if (!text->data) tool_die("out of memory", NULL);
+}
+
 void tool_text_put(tool_text *text, const char *data, size_t len) {
-    if (text->len + len + 1 > text->room) {
-        text->room = (text->len + len + 1) * 2;
-        text->data = realloc(text->data, text->room);
-        if (!text->data) tool_die("out of memory", NULL);
-    }
+    tool_text_room(text, len);
     if (len) memcpy(text->data + text->len, data, len);
     text->len += len;
     text->data[text->len] = '\0';

@@ -32,6 +32,7 @@ typedef struct tool_text {
 } tool_text;
 void tool_text_put(tool_text *text, const char *data, size_t len);
 void tool_text_add(tool_text *text, const char *more);
+void tool_text_room(tool_text *text, size_t len);                   /* room for so many bytes more, and the end */
 void tool_text_json(tool_text *text, const char *data, size_t len); /* as a JSON string */
 /* The value as JSON. */
 void tool_text_value(tool_text *text, const chordal_value *value);
@@ -106,7 +107,7 @@ void tool_answer_length(const chordal_request *request, uint32_t member, const c
 
 /* ---- store.c: what the commands on stores share ---- */
 #define TOOL_EXPORT_HEAD "{\"chordal\":\"export\",\"version\":1}"
-#define TOOL_EXPORT_END "{\"documents\":"
+#define TOOL_EXPORT_END "{\"items\":" /* how many lines came before */
 /* A part of a JSON text that the core has written. */
 typedef struct tool_slice {
     const char *data;
@@ -117,6 +118,12 @@ tool_slice tool_field(const char *object, const char *key);
 /* Where the value that begins at `at` ends. */
 size_t tool_value_end(const char *json, size_t at);
 bool tool_slice_number(tool_slice slice, uint64_t *out); /* false: null */
+void tool_text_set(tool_text *out, tool_slice slice);    /* it is this */
+void tool_text_keys(tool_text *out, const char *object); /* an object's keys, as an array */
+/* The one thing of a list; false: it is empty. */
+bool tool_text_only(tool_text *out, const chordal_value *page);
+/* The text of a JSON string; the caller frees it. */
+char *tool_unquoted(chordal_host *host, tool_slice json, size_t *len);
 /* As other programs read it, too. */
 void tool_print_json(const char *json, size_t len);
 /* Nothing more is printed: exit with 1 if it could not be written. */

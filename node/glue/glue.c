@@ -1088,17 +1088,38 @@ static napi_value flat_store_outbox(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_store_owners(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_after = 0;
+    uint32_t in_limit = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_next = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_after) &&
+        read_u32(&call, 2, &in_limit)) {
+        int code = chordal_store_owners(in_host, in_after, in_limit, &out_out, &out_next, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "next", give_u64(&call, out_next))))
+            result = NULL;
+    }
+    return result;
+}
+
 static napi_value flat_store_put(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
     void *in_host = NULL;
     uint32_t in_format = 0;
-    bytes in_document;
+    bytes in_item;
     if (frame_open(&call, env, info) &&
         read_handle(&call, 0, KIND_HOST, &in_host) &&
         read_u32(&call, 1, &in_format) &&
-        read_bytes(&call, 2, &in_document)) {
-        int code = chordal_store_put(in_host, in_format, in_document.data, in_document.len, &call.error);
+        read_bytes(&call, 2, &in_item)) {
+        int code = chordal_store_put(in_host, in_format, in_item.data, in_item.len, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
     }
     return result;
@@ -1143,6 +1164,27 @@ static napi_value flat_store_seal(napi_env env, napi_callback_info info) {
         read_handle(&call, 0, KIND_HOST, &in_host)) {
         int code = chordal_store_seal(in_host, &call.error);
         result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_store_tables(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_after = 0;
+    uint32_t in_limit = 0;
+    chordal_value *out_out = NULL;
+    uint64_t out_next = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_after) &&
+        read_u32(&call, 2, &in_limit)) {
+        int code = chordal_store_tables(in_host, in_after, in_limit, &out_out, &out_next, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_object(&call);
+        if (result && (!give_field(&call, result, "out", give_handle(&call, KIND_VALUE, out_out)) ||
+            !give_field(&call, result, "next", give_u64(&call, out_next))))
+            result = NULL;
     }
     return result;
 }
@@ -1387,9 +1429,11 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "store_check", .method = flat_store_check},
     {.utf8name = "store_documents", .method = flat_store_documents},
     {.utf8name = "store_outbox", .method = flat_store_outbox},
+    {.utf8name = "store_owners", .method = flat_store_owners},
     {.utf8name = "store_put", .method = flat_store_put},
     {.utf8name = "store_read", .method = flat_store_read},
     {.utf8name = "store_seal", .method = flat_store_seal},
+    {.utf8name = "store_tables", .method = flat_store_tables},
     {.utf8name = "store_trim", .method = flat_store_trim},
     {.utf8name = "type_place", .method = flat_type_place},
     {.utf8name = "type_provide", .method = flat_type_provide},

@@ -455,13 +455,16 @@ export interface Flat {
    * the end `out_next` is 0.
    */
   store_outbox(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
+  store_owners(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
   /**
-   * Put a document into a store that is new: {"type", "version", "params" (in the type's order), "member", "value"};
-   * other keys are ignored. Nothing is there before chordal_store_seal, and nothing at all when the host is closed
-   * before; until then no type can be provided. Errors: STATE (the store has documents, or types are provided, or an
-   * earlier document failed), EXISTS (it is there), INVALID (with words), the data errors.
+   * Put something into a store that is new: a table, {"type", "member", "version", "columns", "key", "indexes"}
+   * (object.h), all of them first; a document, {"type", "version", "params" (in the type's order), "member",
+   * "value"}; a row of a table, {"type", "params", "member", "row"}. Other keys are ignored. No document and no row
+   * is there before chordal_store_seal, and none at all when the host is closed before; until then no type can be
+   * provided. Errors: STATE (the store has documents, or types are provided, or an earlier one failed; a table that
+   * comes late), EXISTS (it is there), INVALID (with words), the errors of rows, the data errors.
    */
-  store_put(host: HostHandle, format: number, document: Uint8Array): void;
+  store_put(host: HostHandle, format: number, item: Uint8Array): void;
   /**
    * A document as commit `at` left it (0: the newest; a number that is still to come reads the newest, too), of
    * whatever life its address had then; the type need not be provided. `out_commit`: the commit that wrote this
@@ -470,9 +473,14 @@ export interface Flat {
    */
   store_read(host: HostHandle, type: string, format: number, params: Uint8Array, member: string, at: number): { out: ValueHandle; commit: bigint };
   /**
-   * What was put is there, as one commit. Errors: STATE (nothing was put).
+   * What was put is there, as one commit. Errors: STATE (no document and no row was put).
    */
   store_seal(host: HostHandle): void;
+  /**
+   * The tables, as they are declared there: {"type", "member", "version", "columns": {name: type}, "key", "indexes"};
+   * and the objects that have rows, or had some: {"type", "params"}.
+   */
+  store_tables(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
   /**
    * Forget of the outbox what commits up to number `upto` wrote, at most 1,024 of them; `out_dropped`: how many it
    * was; fewer than 1,024: all.

@@ -88,9 +88,11 @@ SIGNATURE(chordal_store_backup, int (*)(chordal_host *, const char *, size_t, ch
 SIGNATURE(chordal_store_check, int (*)(chordal_host *, uint64_t, uint32_t, chordal_value **, uint64_t *, chordal_error *));
 SIGNATURE(chordal_store_documents, int (*)(chordal_host *, uint64_t, uint32_t, chordal_value **, uint64_t *, chordal_error *));
 SIGNATURE(chordal_store_outbox, int (*)(chordal_host *, uint64_t, uint32_t, chordal_value **, uint64_t *, chordal_error *));
+SIGNATURE(chordal_store_owners, int (*)(chordal_host *, uint64_t, uint32_t, chordal_value **, uint64_t *, chordal_error *));
 SIGNATURE(chordal_store_put, int (*)(chordal_host *, uint32_t, const uint8_t *, size_t, chordal_error *));
 SIGNATURE(chordal_store_read, int (*)(chordal_host *, const char *, size_t, uint32_t, const uint8_t *, size_t, const char *, size_t, uint64_t, chordal_value **, uint64_t *, chordal_error *));
 SIGNATURE(chordal_store_seal, int (*)(chordal_host *, chordal_error *));
+SIGNATURE(chordal_store_tables, int (*)(chordal_host *, uint64_t, uint32_t, chordal_value **, uint64_t *, chordal_error *));
 SIGNATURE(chordal_store_trim, int (*)(chordal_host *, uint64_t, uint32_t *, chordal_error *));
 SIGNATURE(chordal_transaction_abort, void (*)(chordal_transaction *));
 SIGNATURE(chordal_transaction_append, int (*)(chordal_transaction *, chordal_id, uint32_t, const char *, const char *, size_t, chordal_error *));

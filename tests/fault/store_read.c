@@ -7,6 +7,10 @@
 #define TYPE                                                                                                           \
     "{\"name\":\"pair\",\"keep\":true,\"history\":\"all\",\"deltas\":3,\"members\":[{\"name\":\"left\","               \
     "\"kind\":\"document\",\"initial\":{\"list\":[]}},{\"name\":\"right\",\"kind\":\"document\",\"initial\":0}]}"
+#define TABLE                                                                                                          \
+    "{\"type\":\"t\",\"member\":\"r\",\"version\":1,\"columns\":{\"a\":\"integer\",\"b\":\"text\"},\"key\":[\"a\"],"   \
+    "\"indexes\":{\"by_b\":[\"b\"]}}"
+#define ROW "{\"type\":\"t\",\"params\":{\"a\":1},\"member\":\"r\",\"row\":{\"a\":1,\"b\":\"x\"}}"
 #define DOCUMENT "{\"type\":\"t\",\"version\":1,\"params\":{\"a\":1},\"member\":\"m\",\"value\":{\"b\":[1,2.5]}}"
 
 enum { ROUNDS = 10 };
@@ -71,7 +75,9 @@ static int read_list(chordal_host *host, int which, uint64_t expected) {
     chordal_cursor root;
     int code = which == 0   ? chordal_store_documents(host, 0, 0, &value, &next, NULL)
                : which == 1 ? chordal_store_outbox(host, 0, 0, &value, &next, NULL)
-                            : chordal_store_check(host, 0, 0, &value, &next, NULL);
+               : which == 2 ? chordal_store_check(host, 0, 0, &value, &next, NULL)
+               : which == 3 ? chordal_store_tables(host, 0, 0, &value, &next, NULL)
+                            : chordal_store_owners(host, 0, 0, &value, &next, NULL);
     if (code) return code;
     chordal_cursor_root(value, &root);
     uint64_t found = chordal_cursor_length(&root);
@@ -118,8 +124,12 @@ static int fill_new(const char *vfs, const chordal_memory_functions *memory) {
     chordal_host *host;
     int code = open_host(new_path, 0, vfs, memory, &host);
     if (code) return code;
-    code = chordal_store_put(host, CHORDAL_FORMAT_JSON, (const uint8_t *)DOCUMENT, strlen(DOCUMENT), NULL);
+    static const char *const items[] = {TABLE, DOCUMENT, ROW};
+    for (size_t i = 0; i < 3 && !code; i++)
+        code = chordal_store_put(host, CHORDAL_FORMAT_JSON, (const uint8_t *)items[i], strlen(items[i]), NULL);
     if (!code) code = chordal_store_seal(host, NULL);
+    if (!code) code = read_list(host, 3, 1);
+    if (!code) code = read_list(host, 4, 1);
     chordal_host_forget(host);
     return code;
 }

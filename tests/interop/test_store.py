@@ -201,15 +201,52 @@ def test_dump_at_a_commit(store):
 # ---- export, import ----
 
 
+def test_tables(tmp_path):
+    """Rows with all kinds of cells, in objects of two types, put from the command line's own format."""
+    columns = {"a": "integer", "b": "text", "c": "real", "d": "json", "e": "bytes"}
+    tables = [
+        {"type": "t", "member": name, "version": 2, "columns": columns, "key": key, "indexes": {"by_c": ["c", "a"]}}
+        for name, key in (("rows", ["b", "a"]), ("more", ["e"]))
+    ]
+    rows = [
+        {"a": -(2**63) + i, "b": text, "c": (i + 1) / 7, "d": {"x": [text, i]}, "e": "AP8="}
+        for i, text in enumerate(["", "\u0000", "ä😀", '"', "\ud800", "x" * 4000])
+    ]
+    rows += [{"a": i, "b": "many", "c": None, "d": None, "e": None} for i in range(2500)]
+    items = [
+        *tables,
+        {"type": "t", "version": 2, "params": {"z": 1, "a": "x"}, "member": "title", "value": "document"},
+        *({"type": "t", "params": {"z": 1, "a": "x"}, "member": "rows", "row": row} for row in rows),
+        {"type": "t", "params": {"z": 2, "a": "y"}, "member": "more", "row": {**rows[0], "e": "AAECAw=="}},
+    ]
+    lines_of = [{"chordal": "export", "version": 1}, *items, {"items": len(items)}]
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines_of)
+    assert run("import", tmp_path / "a.db", text=text) == (0, f"{len(items)} items\n", "")
+    assert run("check", tmp_path / "a.db") == (0, "no damage\n", "")
+    code, out, error = run("export", tmp_path / "a.db")
+    assert (code, error) == (0, "")
+    told = [json.loads(line) for line in out.splitlines()]
+    assert told[:4] == lines_of[:4] and told[-1] == lines_of[-1]
+    assert {json.dumps(line, sort_keys=True) for line in told} == {
+        json.dumps(line, sort_keys=True) for line in lines_of
+    }
+    assert run("import", tmp_path / "b.db", text=out) == (0, f"{len(items)} items\n", "")
+    assert run("export", tmp_path / "b.db") == (0, out, "")
+    for late in (items[3:4] + items[:1], items[2:3] * 2, items[:3] + items[3:4] * 2, items[3:4]):
+        wrong = "".join(json.dumps(line) + "\n" for line in [lines_of[0], *late, {"items": len(late)}])
+        code, _, error = run("import", tmp_path / "c.db", text=wrong.replace('": ', '":').replace(', "', ',"'))
+        assert code == 1 and not (tmp_path / "c.db").exists(), error
+
+
 @in_a_loop
 async def test_export_and_import(store, tmp_path):
     code, text, error = run("export", store)
     assert (code, error) == (0, "")
     head, *documents, end = map(json.loads, text.splitlines())
-    assert (head, end) == ({"chordal": "export", "version": 1}, {"documents": len(documents)})
+    assert (head, end) == ({"chordal": "export", "version": 1}, {"items": len(documents)})
     assert len(documents) == 2 * len(VALUES) + 1
     copy = tmp_path / "copy.db"
-    assert run("import", copy, text=text) == (0, f"{len(documents)} documents\n", "")
+    assert run("import", copy, text=text) == (0, f"{len(documents)} items\n", "")
     assert run("export", copy) == (0, text, "")
     assert run("check", copy) == (0, "no damage\n", "")
     assert await values_of(copy) == await values_of(store)
@@ -238,8 +275,8 @@ async def test_an_empty_store(tmp_path):
     async with chordal.Host(store=tmp_path / "s.db"):
         pass
     _, text, _ = run("export", tmp_path / "s.db")
-    assert text.splitlines()[1:] == ['{"documents":0}']
-    assert run("import", tmp_path / "copy.db", text=text) == (0, "0 documents\n", "")
+    assert text.splitlines()[1:] == ['{"items":0}']
+    assert run("import", tmp_path / "copy.db", text=text) == (0, "0 items\n", "")
     assert lines("dump", tmp_path / "copy.db") == []
 
 

@@ -332,8 +332,8 @@ TEST(damage_is_told_with_its_place) {
         {"UPDATE chordal_runs SET run = x'01' WHERE id = 1", "[{\"place\":\"chordal_runs 1\",\"detail\":\"a run that "
                                                              "does not follow from the one before it\"," NO_DOCUMENT},
         {"UPDATE chordal_documents SET params = x'ff' WHERE id = 1",
-         "[{\"place\":\"chordal_documents 1\",\"detail\":\"a document's name in the store is damaged (its row in "
-         "chordal_documents is the position)\"," NO_DOCUMENT},
+         "[{\"place\":\"chordal_documents 1\",\"detail\":\"a name in the store is damaged (its row is the "
+         "position)\"," NO_DOCUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t next;
@@ -425,6 +425,43 @@ TEST(documents_are_put_all_or_none) {
     test_host_close(&h);
 }
 
+#define TABLE                                                                                                          \
+    "{\"type\":\"t\",\"member\":\"rows\",\"version\":3,\"columns\":{\"a\":\"integer\",\"b\":\"bytes\",\"c\":\"json\"}" \
+    ","                                                                                                                \
+    "\"key\":[\"b\",\"a\"],\"indexes\":{\"by_a\":[\"a\"]}}"
+#define ROW_OF(a, b)                                                                                                   \
+    "{\"type\":\"t\",\"params\":{\"y\":1,\"x\":2},\"member\":\"rows\",\"row\":{\"a\":" a ",\"b\":" b "}}"
+
+TEST(tables_are_put_and_listed) {
+    uint64_t next;
+    new_store();
+    open_with(0, "");
+    CHECK_INT(put_document(ROW_OF("1", "\"YQ==\"")), CHORDAL_E_INVALID);
+    test_host_close(&h);
+    new_store();
+    open_with(0, "");
+    CHECK_INT(put_document(TABLE), 0);
+    CHECK_INT(put_document("{\"type\":\"t\",\"member\":\"x\",\"columns\":{\"a\":\"integer\"}}"), CHORDAL_E_INVALID);
+    CHECK_INT(put_document(ROW_OF("1", "\"YQ==\"")), 0);
+    CHECK_INT(put_document(ROW_OF("1", "\"YQ==\"")), CHORDAL_E_EXISTS);
+    CHECK_INT(put_document(ROW_OF("2", "\"YQ==\"")), 0);
+    CHECK_INT(put_document(ROW_OF("2", "\"Y\"")), CHORDAL_E_SYNTAX);
+    CHECK_INT(put_document(ROW_OF("2", "null")), CHORDAL_E_INVALID);
+    CHECK_INT(put_document(TABLE), CHORDAL_E_STATE); /* too late */
+    CHECK_INT(chordal_store_seal(h.host, NULL), 0);
+    CHECK_TEXT(page_of(chordal_store_tables, 0, 0, &next), "[" TABLE "]");
+    CHECK_TEXT(page_of(chordal_store_owners, 0, 0, &next), "[{\"type\":\"t\",\"params\":{\"y\":1,\"x\":2}}]");
+    CHECK_TEXT(page_of(chordal_store_check, 0, 0, &next), "[]");
+    test_host_close(&h);
+    CHECK_INT(store_number("SELECT count(*) FROM chordal_table_1"), 2);
+    store_execute("UPDATE chordal_tables SET declaration = x'93c0c0c0'");
+    open_with(CHORDAL_STORE_READ_ONLY, "");
+    CHECK_TEXT(page_of(chordal_store_tables, 0, 0, &next), "corrupt");
+    CHECK_TEXT(page_of(chordal_store_check, 0, 0, &next),
+               "[{\"place\":\"chordal_tables 1\",\"detail\":\"a table's catalogue is damaged\"," NO_DOCUMENT);
+    test_host_close(&h);
+}
+
 TEST(what_is_no_document_is_refused) {
     static const char *const documents[] = {
         "[]",
@@ -463,4 +500,5 @@ TESTS({"every_point_is_there", every_point_is_there},
       {"a_damaged_outbox_is_named", a_damaged_outbox_is_named},
       {"a_damaged_page_is_a_fault", a_damaged_page_is_a_fault},
       {"documents_are_put_all_or_none", documents_are_put_all_or_none},
+      {"tables_are_put_and_listed", tables_are_put_and_listed},
       {"what_is_no_document_is_refused", what_is_no_document_is_refused}, {"done", done})

@@ -26,6 +26,13 @@ CHORDAL_API int chordal_store_read(chordal_host *host, const char *type, size_t 
 CHORDAL_API int chordal_store_documents(chordal_host *host, uint64_t after, uint32_t limit,
                                         CHORDAL_OWN chordal_value **out, uint64_t *out_next, chordal_error *error);
 
+/* The tables, as they are declared there: {"type", "member", "version", "columns": {name: type}, "key", "indexes"}; and
+ * the objects that have rows, or had some: {"type", "params"}. */
+CHORDAL_API int chordal_store_tables(chordal_host *host, uint64_t after, uint32_t limit,
+                                     CHORDAL_OWN chordal_value **out, uint64_t *out_next, chordal_error *error);
+CHORDAL_API int chordal_store_owners(chordal_host *host, uint64_t after, uint32_t limit,
+                                     CHORDAL_OWN chordal_value **out, uint64_t *out_next, chordal_error *error);
+
 /* What commits wrote, of a host that keeps an outbox (CHORDAL_STORE_OUTBOX), from the commit behind number `after` on:
  * {"commit", "writes": [{"type", "params", "member", and of a document "value" (it begins with it, or anew) or "ops"
  * (in the JSON form of docs/protocol.md, "Ops", the member's index first), of a table "put" (a row, bytes as base64) or
@@ -53,13 +60,16 @@ CHORDAL_API int chordal_store_backup(chordal_host *host, const char *path, size_
 CHORDAL_API int chordal_store_check(chordal_host *host, uint64_t after, uint32_t limit, CHORDAL_OWN chordal_value **out,
                                     uint64_t *out_next, chordal_error *error);
 
-/* Put a document into a store that is new: {"type", "version", "params" (in the type's order), "member", "value"};
- * other keys are ignored. Nothing is there before chordal_store_seal, and nothing at all when the host is closed
- * before; until then no type can be provided. Errors: STATE (the store has documents, or types are provided, or an
- * earlier document failed), EXISTS (it is there), INVALID (with words), the data errors. */
-CHORDAL_API int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *document, size_t document_len,
+/* Put something into a store that is new: a table, {"type", "member", "version", "columns", "key", "indexes"}
+ * (object.h), all of them first; a document, {"type", "version", "params" (in the type's order), "member", "value"}; a
+ * row of a table,
+ * {"type", "params", "member", "row"}. Other keys are ignored. No document and no row is there before
+ * chordal_store_seal, and none at all when the host is closed before; until then no type can be provided. Errors: STATE
+ * (the store has documents, or types are provided, or an earlier one failed; a table that comes late), EXISTS (it is
+ * there), INVALID (with words), the errors of rows, the data errors. */
+CHORDAL_API int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *item, size_t item_len,
                                   chordal_error *error);
-/* What was put is there, as one commit. Errors: STATE (nothing was put). */
+/* What was put is there, as one commit. Errors: STATE (no document and no row was put). */
 CHORDAL_API int chordal_store_seal(chordal_host *host, chordal_error *error);
 
 #endif
