@@ -42,8 +42,11 @@ SCALARS = {
     "double": "double",
 }
 
-# Types that JavaScript does not see: it builds its drafts itself and copies what it sends.
+# Types that JavaScript does not see: it copies what it sends, and builds its drafts of documents itself; of the core's
+# transactions it has the rows.
 C_ONLY_TYPES = {"chordal_cursor", "chordal_transaction", "chordal_piece"}
+ROWS_HEADER = "chordal/table.h"
+OF_ROWS = {"chordal_transaction_begin", "chordal_transaction_commit", "chordal_transaction_abort"}
 
 
 def parse(target, text):
@@ -397,7 +400,8 @@ def function(cursor, aliases, opaque):
     arguments = Grouper(params, marks, opaque).all()
     used = {argument.get("type") for argument in arguments} | {handle_type(param["type"]) for param in params}
     header = header_of(cursor)
-    c_only = bool(used & C_ONLY_TYPES) or header not in main_headers()
+    of_rows = header == ROWS_HEADER or name in OF_ROWS
+    c_only = (bool(used & C_ONLY_TYPES) and not of_rows) or header not in main_headers()
     return {
         "name": name,
         "symbol": symbol,

@@ -559,6 +559,83 @@ export function makeFlat(core) {
       checkWhole(upto, 2);
       throw new core.errorClass(-11, 0, '');
     },
+    transaction_abort(transaction) {
+      const transaction_at = core.close(transaction, "transaction", 1);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_begin(host, call) {
+      const host_at = core.pointer(host, "host", 1);
+      checkWhole(call, 2);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_changes(transaction, changes) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkBytes(changes, 2);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_commit(transaction) {
+      const transaction_at = core.close(transaction, "transaction", 1);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_delete_where(transaction, object, member, format, where) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(where, 5);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_patch(transaction, object, member, format, row) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(row, 5);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_put(transaction, object, member, format, row) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(row, 5);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_query(transaction, object, member, format, query, buffer) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(query, 5);
+      checkBytes(buffer, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_remove(transaction, object, member, format, key) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(key, 5);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_row(transaction, object, member, format, key, buffer) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(key, 5);
+      checkBytes(buffer, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
+    transaction_update_where(transaction, object, member, format, where, changes) {
+      const transaction_at = core.pointer(transaction, "transaction", 1);
+      checkWhole(object, 2);
+      checkU32(member, 3);
+      checkU32(format, 4);
+      checkBytes(where, 5);
+      checkBytes(changes, 6);
+      throw new core.errorClass(-11, 0, '');
+    },
     type_place(host, type) {
       const host_at = core.pointer(host, "host", 1);
       checkText(type, 2);

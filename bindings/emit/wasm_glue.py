@@ -34,6 +34,8 @@ ABSENT = {  # not for tabs
     *("chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"),
     *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
     *("chordal_host_revoke", "chordal_object_revoke", "chordal_object_row", "chordal_object_query"),
+    *(f"chordal_transaction_{word}" for word in ("begin", "commit", "abort", "put", "patch", "remove", "row")),
+    *(f"chordal_transaction_{word}" for word in ("query", "update_where", "delete_where", "changes")),
     *("chordal_store_read", "chordal_store_documents", "chordal_store_outbox", "chordal_store_trim"),
     *("chordal_store_tables", "chordal_store_owners"),
     *("chordal_store_backup", "chordal_store_check", "chordal_store_put", "chordal_store_seal"),

@@ -4,10 +4,14 @@
 
 #include "addon.h"
 
-enum { KIND_HOST, KIND_VALUE };
+enum { KIND_HOST, KIND_TRANSACTION, KIND_VALUE };
 
 static void close_host(void *pointer) {
     chordal_host_forget(pointer);
+}
+
+static void close_transaction(void *pointer) {
+    chordal_transaction_abort(pointer);
 }
 
 static void close_value(void *pointer) {
@@ -16,6 +20,7 @@ static void close_value(void *pointer) {
 
 const addon_kind addon_kinds[] = {
     {"host", close_host},
+    {"transaction", close_transaction},
     {"value", close_value},
 };
 
@@ -1204,6 +1209,209 @@ static napi_value flat_store_trim(napi_env env, napi_callback_info info) {
     return result;
 }
 
+static napi_value flat_transaction_abort(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    if (frame_open(&call, env, info) &&
+        take_handle(&call, 0, KIND_TRANSACTION, &in_transaction)) {
+        if (in_transaction) chordal_transaction_abort(in_transaction);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_begin(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_host = NULL;
+    uint64_t in_call = 0;
+    chordal_transaction *out_out = NULL;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_HOST, &in_host) &&
+        read_u64(&call, 1, &in_call)) {
+        int code = chordal_transaction_begin(in_host, in_call, &out_out, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_handle(&call, KIND_TRANSACTION, out_out);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_changes(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    bytes in_changes;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_bytes(&call, 1, &in_changes)) {
+        int code = chordal_transaction_changes(in_transaction, in_changes.data, in_changes.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_commit(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    chordal_id out_ticket = 0;
+    if (frame_open(&call, env, info) &&
+        take_handle(&call, 0, KIND_TRANSACTION, &in_transaction)) {
+        int code = chordal_transaction_commit(in_transaction, &out_ticket, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_number(&call, (double)out_ticket);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_delete_where(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_where;
+    uint64_t out_count = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_where)) {
+        int code = chordal_transaction_delete_where(in_transaction, in_object, in_member, in_format, in_where.data, in_where.len, &out_count, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_u64(&call, out_count);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_patch(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_row;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_row)) {
+        int code = chordal_transaction_patch(in_transaction, in_object, in_member, in_format, in_row.data, in_row.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_put(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_row;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_row)) {
+        int code = chordal_transaction_put(in_transaction, in_object, in_member, in_format, in_row.data, in_row.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_query(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_query;
+    bytes in_buffer;
+    size_t out_len = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_query) &&
+        read_bytes(&call, 5, &in_buffer)) {
+        int code = chordal_transaction_query(in_transaction, in_object, in_member, in_format, in_query.data, in_query.len, in_buffer.data, in_buffer.len, &out_len, &call.error);
+        result = code < 0 && code != CHORDAL_E_ROOM ? give_error(&call, code) : give_number(&call, (double)out_len);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_remove(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_key;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_key)) {
+        int code = chordal_transaction_remove(in_transaction, in_object, in_member, in_format, in_key.data, in_key.len, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_nothing(&call);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_row(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_key;
+    bytes in_buffer;
+    size_t out_len = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_key) &&
+        read_bytes(&call, 5, &in_buffer)) {
+        int code = chordal_transaction_row(in_transaction, in_object, in_member, in_format, in_key.data, in_key.len, in_buffer.data, in_buffer.len, &out_len, &call.error);
+        result = code < 0 && code != CHORDAL_E_ROOM ? give_error(&call, code) : give_number(&call, (double)out_len);
+    }
+    return result;
+}
+
+static napi_value flat_transaction_update_where(napi_env env, napi_callback_info info) {
+    frame call;
+    napi_value result = NULL;
+    void *in_transaction = NULL;
+    uint64_t in_object = 0;
+    uint32_t in_member = 0;
+    uint32_t in_format = 0;
+    bytes in_where;
+    bytes in_changes;
+    uint64_t out_count = 0;
+    if (frame_open(&call, env, info) &&
+        read_handle(&call, 0, KIND_TRANSACTION, &in_transaction) &&
+        read_u64(&call, 1, &in_object) &&
+        read_u32(&call, 2, &in_member) &&
+        read_u32(&call, 3, &in_format) &&
+        read_bytes(&call, 4, &in_where) &&
+        read_bytes(&call, 5, &in_changes)) {
+        int code = chordal_transaction_update_where(in_transaction, in_object, in_member, in_format, in_where.data, in_where.len, in_changes.data, in_changes.len, &out_count, &call.error);
+        result = code < 0 ? give_error(&call, code) : give_u64(&call, out_count);
+    }
+    return result;
+}
+
 static napi_value flat_type_place(napi_env env, napi_callback_info info) {
     frame call;
     napi_value result = NULL;
@@ -1435,6 +1643,17 @@ static const napi_property_descriptor flat_functions[] = {
     {.utf8name = "store_seal", .method = flat_store_seal},
     {.utf8name = "store_tables", .method = flat_store_tables},
     {.utf8name = "store_trim", .method = flat_store_trim},
+    {.utf8name = "transaction_abort", .method = flat_transaction_abort},
+    {.utf8name = "transaction_begin", .method = flat_transaction_begin},
+    {.utf8name = "transaction_changes", .method = flat_transaction_changes},
+    {.utf8name = "transaction_commit", .method = flat_transaction_commit},
+    {.utf8name = "transaction_delete_where", .method = flat_transaction_delete_where},
+    {.utf8name = "transaction_patch", .method = flat_transaction_patch},
+    {.utf8name = "transaction_put", .method = flat_transaction_put},
+    {.utf8name = "transaction_query", .method = flat_transaction_query},
+    {.utf8name = "transaction_remove", .method = flat_transaction_remove},
+    {.utf8name = "transaction_row", .method = flat_transaction_row},
+    {.utf8name = "transaction_update_where", .method = flat_transaction_update_where},
     {.utf8name = "type_place", .method = flat_type_place},
     {.utf8name = "type_provide", .method = flat_type_provide},
     {.utf8name = "value_decode", .method = flat_value_decode},

@@ -9,7 +9,7 @@ const ID_BYTES = 12;
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** What a method gets as its first parameter. */
-export class Call<P extends string = string, D = any> {
+export class Call<P extends string = string, D = any, T = {}> {
     private controller: AbortController | undefined;
     private cancelled = false;
 
@@ -19,7 +19,7 @@ export class Call<P extends string = string, D = any> {
         /** @internal */
         readonly id: number,
         /** The object that was called. */
-        readonly object: ProvidedObject<P, D, any>,
+        readonly object: ProvidedObject<P, D, any, T>,
         /** Which session called: the same for all calls of one session; 0n is this host. */
         readonly origin: bigint,
         /** That of the session: what the program admitted its host with. null for one without, and for this host. */
@@ -42,11 +42,11 @@ export class Call<P extends string = string, D = any> {
     }
 
     /**
-     * Change documents on behalf of this call: its result reaches the caller after the change. `work` runs at once and
-     * changes what it is given; it must not be async. What it throws leaves nothing and is thrown on. The promise gives
-     * the commit's number; it need not be awaited.
+     * Change documents and tables on behalf of this call: its result reaches the caller after the change. `work` runs
+     * at once and changes what it is given; it must not be async. What it throws leaves nothing and is thrown on. The
+     * promise gives the commit's number; it need not be awaited.
      */
-    transaction(work: (t: Transaction<D>) => unknown): Promise<number> {
+    transaction(work: (t: Transaction<D, T>) => unknown): Promise<number> {
         return this.provider.transact(this.object, this.id, work);
     }
 

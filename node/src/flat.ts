@@ -9,6 +9,11 @@ export interface HostHandle {
 }
 
 /** Opaque: an external in Node, a number in WASM. */
+export interface TransactionHandle {
+  readonly opaque: "chordal_transaction";
+}
+
+/** Opaque: an external in Node, a number in WASM. */
 export interface ValueHandle {
   readonly opaque: "chordal_value";
 }
@@ -486,6 +491,77 @@ export interface Flat {
    * was; fewer than 1,024: all.
    */
   store_trim(host: HostHandle, upto: number): number;
+  /**
+   * Forget a transaction: it leaves nothing. NULL is allowed.
+   */
+  transaction_abort(transaction: TransactionHandle): void;
+  /**
+   * For C programs: a transaction whose drafts live in the core. It starts on the newest prepared revisions and reads
+   * what it wrote. End it with commit or abort. Errors: CLOSED (call), NOMEM.
+   */
+  transaction_begin(host: HostHandle, call: number): TransactionHandle;
+  /**
+   * Make the changes of chordal_commit in a transaction. After an error abort it.
+   */
+  transaction_changes(transaction: TransactionHandle, changes: Uint8Array): void;
+  /**
+   * Commit, and free the transaction whatever comes of it. Errors: CONFLICT (a document that it read or changed has
+   * moved since it was begun), NOMEM: nothing is changed then.
+   */
+  transaction_commit(transaction: TransactionHandle): number;
+  /**
+   * Remove all rows for which a condition holds; null: all. Errors as update_where.
+   */
+  transaction_delete_where(transaction: TransactionHandle, object: number, member: number, format: number, where: Uint8Array): bigint;
+  /**
+   * Change the columns that are given, beside the key, of the row with that key. Errors as put; NOT_FOUND, and those
+   * of reading the store. The transaction conflicts when the row has changed before it commits.
+   */
+  transaction_patch(transaction: TransactionHandle, object: number, member: number, format: number, row: Uint8Array): void;
+  /**
+   * Put a row, whole: in place of one with the same key. A column that is not given has its default, or null. Errors:
+   * CLOSED, RETIRED, NO_MEMBER, INVALID (no table, no such column, no key), TYPE and RANGE (a value does not fit its
+   * column), SYNTAX (no base64), SIZE, LIMIT (1048576 rows of one table in one transaction), the data errors, NOMEM:
+   * the transaction is as before then.
+   */
+  transaction_put(transaction: TransactionHandle, object: number, member: number, format: number, row: Uint8Array): void;
+  /**
+   * Ask for rows, or for counts and sums of them, as the transaction sees them: what it wrote, what is prepared, what
+   * is stored. A query is an object, all of it optional:
+   *
+   *     where    a condition: {"eq": [column, value]}, so, too: ne, lt, le, gt, ge, prefix (of texts);
+   *              {"in": [column, [value, …]]}, {"null": column}; {"and": [condition, …]}, or; {"not": condition}
+   *     order    [column or [column, "asc" or "desc"], …], at most 8; the key decides what is left open
+   *     limit    1 to 10000, default 1000
+   *     after    a cursor: the rows behind it
+   *     count    true: how many rows      sum    a column of numbers: its sum      group    [column, …]: of each group
+   *
+   * A comparison with a cell that is null does not hold, `ne` and `not` are the contrary of what they deny. Numbers
+   * are compared by value, with a real column as it would hold them; texts and bytes by their bytes (of UTF-8), null
+   * is before all else. json columns can only be null or not. The answer is
+   *
+   *     {"rows": [row, …], "after": the cursor behind the last row when there are more, else null}
+   *
+   * or with count, sum or group (alone: a count) rows of {"group": {column: value}, "count": n, "sum": n}, in the
+   * order of the group's columns, at most 10000; without group one row. A sum of whole numbers is exact from -2^63 to
+   * 2^64-1. A cursor is a text that stays good while rows come and go, for queries with the same order. A condition
+   * has at most 256 terms and 1000 values and is nested 16 deep. The transaction conflicts when any row of the table
+   * has changed before it commits. Errors: as chordal_transaction_row, INVALID with words, LIMIT.
+   */
+  transaction_query(transaction: TransactionHandle, object: number, member: number, format: number, query: Uint8Array, buffer: Uint8Array): number;
+  /**
+   * Remove the row of a key; that there is none is no error. Errors as put.
+   */
+  transaction_remove(transaction: TransactionHandle, object: number, member: number, format: number, key: Uint8Array): void;
+  /**
+   * The row of a key as the transaction sees it, as bytes in `format`. Errors as patch; ROOM gives the size needed.
+   */
+  transaction_row(transaction: TransactionHandle, object: number, member: number, format: number, key: Uint8Array, buffer: Uint8Array): number;
+  /**
+   * Change the columns that are given (none of the key) in all rows for which a condition holds; null: in all.
+   * `out_count` is how many. Errors as query and put; after LIMIT or NOMEM abort the transaction.
+   */
+  transaction_update_where(transaction: TransactionHandle, object: number, member: number, format: number, where: Uint8Array, changes: Uint8Array): bigint;
   /**
    * The objects of a type are elsewhere, behind links that the program names one by one. Also for references of this
    * host that name no link. It counts before what peers offer, but not before a type that is provided here; links

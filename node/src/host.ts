@@ -54,6 +54,7 @@ import { Reference, withMembers, type AnyReference, type CallOptions, type Refer
 import { Replica, type KeepValues } from "./replica.js";
 import { Store } from "./store.js";
 import type { Transaction } from "./transaction.js";
+import { liveParams, QUERY_TYPE } from "./table.js";
 import { Worker, type WorkerOptions } from "./worker.js";
 
 /** What the peer may do over a link. */
@@ -283,15 +284,15 @@ export class Host implements Disposable, AsyncDisposable {
      * The object of a type that this host provides, made if there is none. It counts as held until its `release`.
      * Refused: NO_TYPE, PARAMS.
      */
-    async object<P extends string, D, R, M>(
-        type: Type<P, D, R, M>,
+    async object<P extends string, D, R, M, T>(
+        type: Type<P, D, R, M, T>,
         params: { readonly [K in P]: unknown } = {} as never,
-    ): Promise<ProvidedObject<P, D, R>> {
+    ): Promise<ProvidedObject<P, D, R, T>> {
         await this.ready;
-        return this.provider.object(type.name, params) as ProvidedObject<P, D, R>;
+        return this.provider.object(type.name, params) as unknown as ProvidedObject<P, D, R, T>;
     }
 
-    /** Change documents of several objects of this host: `host.transaction((t) => { t.of(notes).list… })`. */
+    /** Change documents and tables of several objects here: `host.transaction((t) => { t.of(notes).list… })`. */
     transaction(work: (t: Transaction<{}>) => unknown): Promise<number> {
         return this.provider.transact(undefined, 0, work);
     }
@@ -341,7 +342,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     private hold(name: string, params: Uint8Array, options: GetOptions): Replica {
         const { link, version = 0, manual = false, values = "shared" } = options;
-        const replica = new Replica(this, values, this.freeze, manual);
+        const replica = new Replica(this, values, this.freeze, manual, link);
         const flags = REFERENCE_KEPT | (manual ? REFERENCE_MANUAL : 0);
         replica.ask = () => {
             const { core, pump } = this;
@@ -360,6 +361,12 @@ export class Host implements Disposable, AsyncDisposable {
             () => replica.state !== "released" && replica.ask(),
             (error) => replica.change("failed", error as ChordalError),
         );
+    }
+
+    /** @internal A live query of a table of an object that is held. */
+    live(replica: Replica, type: string, params: object, table: string, query: object | undefined): Reference {
+        const { link } = replica;
+        return this.get(QUERY_TYPE, liveParams(type, params, table, query), link === undefined ? {} : { link });
     }
 
     /** @internal */

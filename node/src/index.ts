@@ -46,7 +46,27 @@ export type {
 } from "./reference.js";
 export type { KeepValues, ReferenceState } from "./replica.js";
 export type { Fault, Store, StoredDocument, Write, Written } from "./store.js";
-export type { Documents, Transaction } from "./transaction.js";
+export type {
+    Column,
+    ColumnType,
+    Condition,
+    Group,
+    GroupQuery,
+    Key,
+    LiveBytes,
+    LiveQuery,
+    LiveRow,
+    NewRow,
+    Page,
+    Row,
+    RowChange,
+    RowQuery,
+    Table,
+    TableDeclaration,
+    TableDraft,
+    TableFollower,
+} from "./table.js";
+export type { Documents, TableDrafts, Transaction } from "./transaction.js";
 export type { Immutable, Value } from "./value.js";
 export type { Versions } from "./versions.js";
 export { useWasm, versions } from "./wasm.js";

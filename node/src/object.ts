@@ -7,6 +7,7 @@ import { encodeText } from "./text.js";
 import { pack } from "./packed.js";
 import type { ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID } from "./records.js";
+import type { TableDeclaration, TableDeclarations } from "./table.js";
 import type { Transaction } from "./transaction.js";
 import type { Immutable } from "./value.js";
 import type { Worker } from "./worker.js";
@@ -35,7 +36,7 @@ export interface Derive<D, R> {
 }
 
 /** A method as its provider writes it. */
-export type MethodFunction<P extends string, D> = (call: Call<P, D>, ...args: any[]) => unknown;
+export type MethodFunction<P extends string, D, T = {}> = (call: Call<P, D, T>, ...args: any[]) => unknown;
 
 /** What a guard is asked. */
 export interface Ask<P extends string = string> {
@@ -50,7 +51,7 @@ export interface Ask<P extends string = string> {
 }
 
 /** What `type` is given. */
-export interface Declaration<P extends string, D, R, M> {
+export interface Declaration<P extends string, D, R, M, T = {}> {
     /** The version that holders may ask for. Default 1. */
     version?: number;
     /** The names by which objects are addressed: there is one object for each choice of values. */
@@ -66,6 +67,12 @@ export interface Declaration<P extends string, D, R, M> {
     documents?: D;
     /** Names of documents that are not in the host's store: they begin anew with the object. */
     inMemory?: readonly (keyof D & string)[];
+    /**
+     * Typed rows of each object, in the host's store, which it needs to have: written in transactions, found by
+     * queries. The store's tables are brought up to the declaration: they are made, new columns are added, others are
+     * forgotten.
+     */
+    tables?: T;
     /** How many of the newest revisions of its documents a store keeps; default 0. */
     history?: number | "all";
     /** Values computed from documents. */
@@ -75,7 +82,7 @@ export interface Declaration<P extends string, D, R, M> {
      * which travel raw. What a method returns, or its promise gives, is the result. It tells its caller of a failure by
      * throwing a `MethodError`; of anything else that it throws the caller learns nothing but the word "internal".
      */
-    methods?: M & { [name: string]: MethodFunction<P, D> };
+    methods?: M & { [name: string]: MethodFunction<P, D, T> };
     /** Names of methods that may run twice without harm. */
     idempotent?: readonly string[];
     /**
@@ -93,11 +100,11 @@ export interface Declaration<P extends string, D, R, M> {
      * `start`. Documents that are new to the type have their first values. One that changes nothing is called again
      * the next time.
      */
-    migrate?(t: Transaction<D>, version: number, object: ProvidedObject<P, D, R>): void;
+    migrate?(t: Transaction<D, T>, version: number, object: ProvidedObject<P, D, R, T>): void;
     /** Called when an object is made, before it goes live. If it throws a MethodError, holders see it failed. */
-    start?(object: ProvidedObject<P, D, R>): void | Promise<void>;
+    start?(object: ProvidedObject<P, D, R, T>): void | Promise<void>;
     /** Called when an object is no more. */
-    retired?(object: ProvidedObject<P, D, R>): void;
+    retired?(object: ProvidedObject<P, D, R, T>): void;
 }
 
 /** What a type has, in the words of TypeScript: for the types of references. */
@@ -106,9 +113,10 @@ export interface Shape {
     documents: object;
     derives: object;
     methods: object;
+    tables: object;
 }
 
-export type MemberKind = "document" | "derive" | "method";
+export type MemberKind = "document" | "derive" | "method" | "table";
 
 /** One member of a declared type, in its place. */
 export interface MemberOfType {
@@ -117,6 +125,7 @@ export interface MemberOfType {
     readonly initial?: unknown;
     readonly derive?: Derive<any, unknown>;
     readonly method?: MethodFunction<string, any>;
+    readonly table?: TableDeclaration;
 }
 
 /** What a declaration may have: a misspelt word is told. */
@@ -127,6 +136,7 @@ const PARTS = new Set<string>([
     "placement",
     "documents",
     "inMemory",
+    "tables",
     "history",
     "derives",
     "methods",
@@ -135,19 +145,19 @@ const PARTS = new Set<string>([
     "migrate",
     "start",
     "retired",
-] satisfies (keyof Declaration<any, any, any, any>)[]);
+] satisfies (keyof Declaration<any, any, any, any, any>)[]);
 
 /** A declared type. Make one with `type`. */
-export class Type<P extends string = string, D = any, R = any, M = any> {
+export class Type<P extends string = string, D = any, R = any, M = any, T = any> {
     /** Only for the type checker. */
-    declare readonly shape: { params: P; documents: D; derives: R; methods: M };
+    declare readonly shape: { params: P; documents: D; derives: R; methods: M; tables: T };
     readonly members: readonly MemberOfType[];
     readonly version: number;
     readonly params: readonly string[];
 
     constructor(
         readonly name: string,
-        readonly declaration: Declaration<P, D, R, M>,
+        readonly declaration: Declaration<P, D, R, M, T>,
     ) {
         for (const key of Object.keys(declaration)) {
             if (!PARTS.has(key)) throw new ChordalError(E_INVALID, 0, `a type has no "${key}"`);
@@ -188,11 +198,12 @@ export class Type<P extends string = string, D = any, R = any, M = any> {
         );
     }
 
-    private describe({ name, kind, initial, derive }: MemberOfType): Named {
+    private describe({ name, kind, initial, derive, table }: MemberOfType): Named {
         if (kind === "document" && this.declaration.inMemory?.some((other) => other === name))
             return { name, kind, initial, persist: false };
         if (kind === "document") return { name, kind, initial };
         if (kind === "derive") return { name, kind, from: derive!.from };
+        if (kind === "table") return { name, kind, ...table };
         return { name, kind, idempotent: this.declaration.idempotent?.includes(name) === true };
     }
 }
@@ -211,7 +222,7 @@ function writeJson(value: unknown): string {
     return `{${members.join(",")}}`;
 }
 
-function membersOf({ documents, derives, methods }: Declaration<any, any, any, any>): MemberOfType[] {
+function membersOf({ documents, derives, methods, tables }: Declaration<any, any, any, any, any>): MemberOfType[] {
     const members: MemberOfType[] = [];
     for (const [name, initial] of Object.entries<unknown>(documents ?? {})) {
         members.push({ name, kind: "document", initial });
@@ -223,7 +234,20 @@ function membersOf({ documents, derives, methods }: Declaration<any, any, any, a
         if (typeof method !== "function") throw new ChordalError(E_INVALID, 0, `the method ${name} is no function`);
         members.push({ name, kind: "method", method });
     }
+    for (const [name, table] of Object.entries<TableDeclaration>(tables ?? {})) {
+        checkTable(name, table);
+        members.push({ name, kind: "table", table });
+    }
     return members;
+}
+
+const TABLE_PARTS: ReadonlySet<string> = new Set<keyof TableDeclaration>(["columns", "key", "indexes", "version"]);
+
+function checkTable(name: string, table: TableDeclaration): void {
+    if (typeof table !== "object" || table === null) throw new ChordalError(E_INVALID, 0, `${name} is no table`);
+    for (const key of Object.keys(table)) {
+        if (!TABLE_PARTS.has(key)) throw new ChordalError(E_INVALID, 0, `a table has no "${key}"`);
+    }
 }
 
 /**
@@ -247,9 +271,9 @@ function membersOf({ documents, derives, methods }: Declaration<any, any, any, a
  * `new Host({ types: [Notes] })` provides it, `host.get(Notes, { board: "lunch" })` holds one of its objects. A program
  * that only holds needs just the types: `import type { Notes } …; host.get<typeof Notes>("notes", …)`.
  */
-export function type<const P extends string = never, D = {}, R = {}, M = {}>(
+export function type<const P extends string = never, D = {}, R = {}, M = {}, const T extends TableDeclarations = {}>(
     name: string,
-    declaration: Declaration<P, D, R, M>,
-): Type<P, D, R, M> {
+    declaration: Declaration<P, D, R, M, T>,
+): Type<P, D, R, M, T> {
     return new Type(name, declaration);
 }

@@ -17,11 +17,14 @@ export class Writer {
     bytes = new Uint8Array(FIRST_SIZE);
     private view = new DataView(this.bytes.buffer);
     at = 0;
+    /** Whether values may have bytes in them: rows. */
+    bytesAllowed = false;
 
     /** Start anew. */
     reset(): this {
         if (this.bytes.length > KEPT_SIZE) this.use(new Uint8Array(FIRST_SIZE));
         this.at = 0;
+        this.bytesAllowed = false;
         return this;
     }
 
@@ -108,6 +111,7 @@ export class Writer {
     private container(value: object, depth: number): void {
         if (depth > DEPTH_LIMIT) throw new ChordalError(E_DEPTH, 0, "nested too deep, or a cycle");
         if (Array.isArray(value)) return this.array(value, depth);
+        if (this.bytesAllowed && value instanceof Uint8Array) return this.bin(value);
         if (!isPlain(value)) refuseClass(value);
         const keys = Object.keys(value);
         this.head(keys.length, 0x80, 15, 0xde);
@@ -296,6 +300,8 @@ export class Reader {
         public at = 0,
         public end = bytes.length,
         private freeze = false,
+        /** Whether values may have bytes in them: rows. */
+        private bytesAllowed = false,
     ) {}
 
     /** Made when it is needed, which it rarely is. */
@@ -391,7 +397,8 @@ export class Reader {
             case 0xdf:
                 return this.object(this.view.getUint32(this.skip(4)), depth);
             default:
-                throw new ChordalError(E_SYNTAX, this.at - 1);
+                if (!this.bytesAllowed || byte < 0xc4 || byte > 0xc6) throw new ChordalError(E_SYNTAX, this.at - 1);
+                return this.bin(byte) as unknown as Value;
         }
     }
 
@@ -432,6 +439,10 @@ export class Reader {
         const byte = this.bytes[this.at]!;
         if (byte < 0xc4 || byte > 0xc6) return this.value(1);
         this.skip(1);
+        return this.bin(byte);
+    }
+
+    private bin(byte: number): Uint8Array {
         const { view } = this;
         const length =
             byte === 0xc4 ? this.byte() : byte === 0xc5 ? view.getUint16(this.skip(2)) : view.getUint32(this.skip(4));
@@ -485,6 +496,22 @@ export function packArguments(values: readonly unknown[]): Uint8Array {
 
 export function unpack(bytes: Uint8Array, freeze = false): Value {
     const reader = new Reader(bytes, 0, bytes.length, freeze);
+    const value = reader.value();
+    reader.finish();
+    return value;
+}
+
+/** A row or a key as packed bytes: its cells may be bytes. */
+export function packRow(value: unknown): Uint8Array {
+    return written((writer) => {
+        writer.bytesAllowed = true;
+        writer.value(value);
+    });
+}
+
+/** A row, or an answer with rows. */
+export function unpackRows(bytes: Uint8Array, freeze = false): any {
+    const reader = new Reader(bytes, 0, bytes.length, freeze, true);
     const value = reader.value();
     reader.finish();
     return value;

@@ -3,18 +3,19 @@
 import type { Host } from "./host.js";
 import type { Provider } from "./provider.js";
 import type { Type } from "./object.js";
+import type { Table } from "./table.js";
 import type { Transaction } from "./transaction.js";
 import type { Immutable, Value } from "./value.js";
 
 /** An object that this host provides: `host.object(Notes, …)`, and the `object` of a call. */
-export type ProvidedObject<P extends string = string, D = any, R = any> = ProvidedBase<P, D> & {
+export type ProvidedObject<P extends string = string, D = any, R = any, T = {}> = ProvidedBase<P, D, T> & {
     readonly [K in keyof D]: Immutable<D[K]>;
-} & { readonly [K in keyof R]: Immutable<R[K]> | undefined };
+} & { readonly [K in keyof R]: Immutable<R[K]> | undefined } & { readonly [K in keyof T]: Table<T[K]> };
 
 const prototypes = new WeakMap<Type, ProvidedBase>();
 
-/** What all of them have. Documents and derives are properties beside these, by their names. */
-export class ProvidedBase<P extends string = string, D = any> {
+/** What all of them have. Documents, derives and tables are properties beside these, by their names. */
+export class ProvidedBase<P extends string = string, D = any, T = any> {
     /** @internal The values at hand, by member; documents are read from the core when they are wanted. */
     readonly values: unknown[] = [];
 
@@ -41,14 +42,14 @@ export class ProvidedBase<P extends string = string, D = any> {
         return this.provider.host;
     }
 
-    /** The present value of a document or derive by name, for names that properties of this class have. */
+    /** The present value of a document or derive, or a table, by name, for names that properties of this class have. */
     value(name: string): unknown {
         const index = this.type.members.findIndex((member) => member.name === name && member.kind !== "method");
         return index < 0 ? undefined : this.provider.value(this, index);
     }
 
-    /** Change documents: see `Call.transaction`. */
-    transaction(work: (t: Transaction<D>) => unknown): Promise<number> {
+    /** Change documents and tables: see `Call.transaction`. */
+    transaction(work: (t: Transaction<D, T>) => unknown): Promise<number> {
         return this.provider.transact(this, 0, work);
     }
 

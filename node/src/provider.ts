@@ -27,6 +27,8 @@ import {
     type ResolveEvent,
     type TicketEvent,
 } from "./records.js";
+import { RowChanges, StoredRows } from "./rows.js";
+import { liveParams, ProvidedTable, QUERY_TYPE } from "./table.js";
 import { Changes, runWork } from "./transaction.js";
 import { freezeAll, type Value } from "./value.js";
 
@@ -74,6 +76,7 @@ export class Provider {
     private unsettled = new Map<number, number>(); // object: commits that are not through
     private placements = new Map<string, Placement>();
     private rounds = 0;
+    private readonly rows: StoredRows;
     private buffer = new Uint8Array(READ_SIZE);
 
     constructor(
@@ -82,7 +85,9 @@ export class Provider {
         private readonly pump: Pump,
         readonly freeze: boolean,
         private readonly report: (error: unknown, where: string) => void,
-    ) {}
+    ) {
+        this.rows = new StoredRows(core, freeze);
+    }
 
     random(bytes: Uint8Array): Uint8Array {
         return platform().random(bytes);
@@ -219,12 +224,19 @@ export class Provider {
         return object instanceof ProvidedBase && this.objects.get(object.id) === object;
     }
 
-    /** The newest value of a document, the last one of a derive. */
+    /** The newest value of a document, the last one of a derive, a table. */
     value(object: ProvidedBase, member: number): unknown {
         const { values } = object;
-        const isDocument = object.type.members[member]!.kind === "document";
-        if (!(member in values) && isDocument) values[member] = this.read(object, member + PREPARED);
+        const { kind } = object.type.members[member]!;
+        if (!(member in values) && kind === "document") values[member] = this.read(object, member + PREPARED);
+        if (!(member in values) && kind === "table") values[member] = this.table(object, member);
         return values[member];
+    }
+
+    private table({ id, type, params, host }: ProvidedBase, member: number): ProvidedTable {
+        const { name } = type.members[member]!;
+        const ask = (query: object | undefined) => host.get(QUERY_TYPE, liveParams(type.name, params, name, query));
+        return new ProvidedTable(this.rows, id, member, ask);
     }
 
     /** What the core has: a document as all commits that are through have left it, with PREPARED as the newest has. */
@@ -355,24 +367,28 @@ export class Provider {
 
     // ---- commits ----
 
-    /** Run a transaction and commit it, in one crossing. */
+    /** Run a transaction and commit it: documents in one crossing. */
     transact(object: ProvidedBase | undefined, call: number, work: (t: any) => unknown): Promise<number> {
         const { core } = this;
         void core.host; // refuses when closed
-        const changes = new Changes(this);
+        const rows = new RowChanges(core, this.calls.has(call) ? call : 0, this.freeze);
+        const changes = new Changes(this, rows);
         let packed: Uint8Array | undefined;
+        let done = false;
         try {
             runWork(work, changes.view(object));
+            done = true;
         } finally {
             packed = changes.end();
+            if (!done) rows.abort();
         }
-        if (packed.length === 0) return Promise.resolve(0);
-        return this.commit(changes, packed, this.calls.has(call) ? call : 0);
+        if (packed.length > 0 || rows.written) return this.commit(changes, packed, rows);
+        rows.abort();
+        return Promise.resolve(0);
     }
 
-    private commit(changes: Changes, packed: Uint8Array, call: number): Promise<number> {
-        const { core } = this;
-        const number = core.flat.commit(core.host, call, packed);
+    private commit(changes: Changes, packed: Uint8Array, rows: RowChanges): Promise<number> {
+        const number = rows.commit(packed);
         const touched: ProvidedBase[] = [];
         changes.finish((object, member, value) => {
             if (this.freeze) freezeAll(value);

@@ -6,6 +6,7 @@ import type { Shape } from "./object.js";
 import { rethrow } from "./pump.js";
 import { ChordalError, E_CLOSED, E_INVALID, E_RELEASED } from "./records.js";
 import type { Follower, ReferenceState, Replica } from "./replica.js";
+import type { TableFollower } from "./table.js";
 import type { Immutable } from "./value.js";
 
 /** How a call is made. */
@@ -40,7 +41,7 @@ export interface Stop extends Disposable {
 }
 
 /** Anything that may be a member, when nothing is known of the type. */
-export type AnyMember = Watchable<any> & ((...args: any[]) => Promise<any>);
+export type AnyMember = Watchable<any> & TableFollower & ((...args: any[]) => Promise<any>);
 
 type Caller<M> = M extends (call: any, ...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
@@ -51,7 +52,9 @@ export type Members<S extends Shape> = {
     readonly [K in keyof S["documents"]]: Watchable<Immutable<S["documents"][K]>>;
 } & {
     readonly [K in keyof S["derives"]]: Watchable<Immutable<S["derives"][K]>>;
-} & { readonly [K in keyof S["methods"]]: Caller<S["methods"][K]> };
+} & { readonly [K in keyof S["methods"]]: Caller<S["methods"][K]> } & {
+    readonly [K in keyof S["tables"]]: TableFollower<S["tables"][K]>;
+};
 
 /** A reference whose members are known by a declared type. */
 export type ReferenceTo<T extends { readonly shape: Shape }> = Reference & Members<T["shape"]>;
@@ -69,6 +72,7 @@ export interface Holder {
         options: CallOptions,
     ): Promise<any>;
     retry(replica: Replica): void;
+    live(replica: Replica, type: string, params: object, table: string, query: object | undefined): Reference;
     letGo(replica: Replica, handle: Reference): void;
 }
 
@@ -214,6 +218,12 @@ class Member {
         const watch = new Watch(this.reference, this.memberName, observer);
         watch.start();
         return makeStop(() => watch.stop());
+    }
+
+    live(query?: object): Reference {
+        const { reference } = this;
+        if (reference.state === "released") throw new ChordalError(E_RELEASED);
+        return reference[HOLDER].live(reference[REPLICA], reference.type, reference.params, this.memberName, query);
     }
 
     frames(): Frames<any> {

@@ -7,6 +7,7 @@ import { unpack } from "./packed.js";
 import { patchMember, type PatchOptions } from "./patch.js";
 import type { Pump } from "./pump.js";
 import type { Core } from "./core.js";
+import type { Link } from "./link.js";
 import {
     ChordalError,
     E_NO_MEMBER,
@@ -15,7 +16,8 @@ import {
     E_STATE,
     FRAME_FOLDED,
     FRAME_SNAPSHOT,
-    MEMBER_METHOD,
+    MEMBER_DERIVE,
+    MEMBER_DOCUMENT,
     REFERENCE_LIVE,
     type FrameEvent,
     type ReferenceEvent,
@@ -80,6 +82,8 @@ export class Replica {
         readonly keep: KeepValues,
         freeze: boolean,
         private readonly manual: boolean,
+        /** Over which it was asked for; undefined: the host chose. */
+        readonly link: Link | undefined,
     ) {
         this.options = { freeze: freeze && keep === "shared", inPlace: keep === "in-place" };
     }
@@ -137,7 +141,7 @@ export class Replica {
         if (table.length === this.labels.length && table.every(([name], index) => name === this.labels[index])) return;
         this.labels = table.map(([name]) => name);
         this.names = new Map(this.labels.map((name, index) => [name, index]));
-        this.isState = table.map(([, kind]) => kind !== MEMBER_METHOD);
+        this.isState = table.map(([, kind]) => kind === MEMBER_DOCUMENT || kind === MEMBER_DERIVE);
         for (const [name, followers] of this.followers) {
             const index = this.names.get(name);
             if (index === undefined || !this.isState[index]) this.endThese(followers, noMember(name));

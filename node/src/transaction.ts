@@ -1,23 +1,29 @@
-// Transactions: one atomic change of any number of documents and objects of one host.
+// Transactions: one atomic change of any number of documents, tables and objects of one host.
 
 import { ChangeLog, DraftDocument, PLACE, type Draft, type Place } from "./draft.js";
 import type { Type } from "./object.js";
 import { written } from "./packed.js";
 import type { ProvidedBase, ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID, E_NO_MEMBER, E_STATE } from "./records.js";
+import type { RowChanges } from "./rows.js";
+import { DraftTable, type TableDraft } from "./table.js";
 
 /** The documents of one object, to be read and changed. */
 export type Documents<D> = { -readonly [K in keyof D]: Draft<D[K]> };
 
-/** What a transaction's function is given: its object's documents, and those of others by `of`. */
-export type Transaction<D = any> = Documents<D> & {
-    /** The documents of another object of this host, in the same transaction. */
-    of<D2>(object: ProvidedObject<any, D2, any>): Documents<D2>;
-};
+/** The tables of one object, to be read and changed. */
+export type TableDrafts<T> = { readonly [K in keyof T]: TableDraft<T[K]> };
+
+/** What a transaction's function is given: its object's documents and tables, and those of others by `of`. */
+export type Transaction<D = any, T = {}> = Documents<D> &
+    TableDrafts<T> & {
+        /** The documents and tables of another object of this host, in the same transaction. */
+        of<D2, T2 = {}>(object: ProvidedObject<any, D2, any, T2>): Documents<D2> & TableDrafts<T2>;
+    };
 
 const CHANGES = Symbol("changes");
 
-/** What a program sees of an object in a transaction; its documents are properties, in a class for each type. */
+/** What a program sees of an object in a transaction; its members are properties, in a class for each type. */
 class View {
     readonly [PLACE]: ObjectDraft | undefined;
     readonly [CHANGES]: Changes;
@@ -46,10 +52,12 @@ export interface ChangesOwner {
 class ObjectDraft implements Place {
     readonly log: ChangeLog;
     readonly documents = new Map<number, DraftDocument>();
+    private tables: DraftTable[] = [];
 
     constructor(
         readonly object: ProvidedBase,
         private owner: ChangesOwner,
+        private rows: RowChanges,
     ) {
         this.log = new ChangeLog(owner.freeze);
     }
@@ -61,6 +69,10 @@ class ObjectDraft implements Place {
             this.documents.set(member, document);
         }
         return document;
+    }
+
+    table(member: number): DraftTable {
+        return (this.tables[member] ??= new DraftTable(this.rows, this.object.id, member));
     }
 
     appendText(name: string, text: string): void {
@@ -84,7 +96,15 @@ function viewOf(type: Type): typeof View {
     if (view !== undefined) return view;
     view = class extends View {};
     type.members.forEach(({ name, kind }, index) => {
-        if (kind !== "document" || name === "of") return;
+        if (name === "of") return;
+        if (kind === "table") {
+            Object.defineProperty(view!.prototype, name, {
+                get(this: View) {
+                    return this[PLACE]!.table(index);
+                },
+            });
+        }
+        if (kind !== "document") return;
         Object.defineProperty(view!.prototype, name, {
             get(this: View) {
                 return this[PLACE]!.document(index).read();
@@ -102,7 +122,10 @@ function viewOf(type: Type): typeof View {
 export class Changes {
     private drafts: ObjectDraft[] = [];
 
-    constructor(private owner: ChangesOwner) {}
+    constructor(
+        private owner: ChangesOwner,
+        private rows: RowChanges,
+    ) {}
 
     /** What the program's function is given. */
     view(object: ProvidedBase | undefined): View {
@@ -113,7 +136,7 @@ export class Changes {
         if (!this.owner.owns(object)) throw new ChordalError(E_INVALID, 0, "this is no object of the same host");
         let draft = this.drafts.find((other) => other.object === object);
         if (draft === undefined) {
-            draft = new ObjectDraft(object, this.owner);
+            draft = new ObjectDraft(object, this.owner, this.rows);
             this.drafts.push(draft);
         }
         return new (viewOf(object.type))(this, draft);
@@ -121,6 +144,7 @@ export class Changes {
 
     /** No more changes: all of them as the core takes them; empty when there are none. */
     end(): Uint8Array {
+        this.rows.end();
         return written((out) => {
             for (const { object, log } of this.drafts) {
                 if (log.out.at > 0) {

@@ -12,7 +12,9 @@ import {
     type AnyReference,
     type Frame,
     type Immutable,
+    type LiveBytes,
     type ReferenceTo,
+    type Row,
     type Value,
 } from "chordal";
 
@@ -121,3 +123,77 @@ async function provides(): Promise<void> {
 }
 
 void [holds, holdsByName, provides];
+
+const Board = type("tasks", {
+    params: ["name"],
+    documents: { title: "" },
+    tables: {
+        tasks: {
+            columns: { id: "integer", title: "text", file: "bytes", more: "json", due: { type: "real", default: 1 } },
+            key: ["id"],
+            indexes: { by_title: ["title"] },
+        },
+        places: { columns: { x: "integer", y: "text" }, key: ["x", "y"] },
+    },
+    methods: {
+        add(call, title: string) {
+            call.transaction((t) => {
+                t.tasks.put({ id: 1n, title, file: new Uint8Array(1), more: { any: "value" } });
+                t.tasks.put({ id: 1, title: null });
+                t.places.remove([1, "y"]);
+                t.title = title;
+                const changed: number = t.tasks.updateWhere({ prefix: ["title", "x"] }, { due: 2 });
+                t.tasks.deleteWhere({ and: [{ eq: ["id", changed] }, { not: { null: "title" } }] });
+                // @ts-expect-error: the key is needed
+                t.tasks.put({ title });
+                // @ts-expect-error: a title is a text
+                t.tasks.put({ id: 1, title: 1 });
+                // @ts-expect-error: no such column
+                t.tasks.patch({ id: 1, nope: 1 });
+                // @ts-expect-error: the key does not change
+                t.tasks.updateWhere(null, { id: 2 });
+                // @ts-expect-error: no such table
+                t.nothing.get(1);
+            });
+            return call.object.tasks.get(1)?.title ?? null;
+        },
+    },
+});
+
+async function tables(host: Host): Promise<void> {
+    const board = await host.object(Board, { name: "a" });
+    const { rows, after } = board.tasks.query({
+        where: { ge: ["id", 5] },
+        order: [["due", "desc"], "title"],
+        after: null,
+    });
+    same<typeof after, string | null>(true);
+    const row: Row<(typeof Board)["shape"]["tables"]["tasks"]> = rows[0]!;
+    same<typeof row.id, number>(true);
+    same<typeof row.title, string | null>(true);
+    same<typeof row.file, Uint8Array | null>(true);
+    same<typeof row.more, any>(true);
+    board.places.get([1, "a"])?.y.length;
+    // @ts-expect-error: a row is immutable
+    row.id = 2;
+    // @ts-expect-error: there are two columns in the key
+    board.places.get(1);
+    // @ts-expect-error: no such column
+    board.tasks.query({ where: { eq: ["nope", 1] } });
+    // @ts-expect-error: no such condition
+    board.tasks.query({ where: { is: ["id", 1] } });
+    // @ts-expect-error: outside of transactions nothing is put
+    board.tasks.put({ id: 1 });
+    const counts = board.tasks.query({ group: ["title"], count: true, sum: "due" });
+    counts.rows[0]!.count!.toFixed();
+    const here = board.tasks.live({ limit: 3 });
+    same<NonNullable<typeof here.rows.value>[number]["title"], string | null>(true);
+    same<NonNullable<typeof here.rows.value>[number]["file"], LiveBytes | null>(true);
+    const held = host.get(Board, { name: "a" }).tasks.live({ where: { lt: ["id", 5] } });
+    held.rows.watch(({ value }) => value?.[0]?.title?.length);
+    host.get("any").anything!.live({ count: true });
+    await host.transaction((t) => t.of(board).tasks.put({ id: 2 }));
+    const title: string | null = await host.get(Board, { name: "b" }).add("x");
+    void title;
+}
+void tables;

@@ -116,6 +116,7 @@ export function flatTests(open, { numbers = false } = {}) {
         const handles = {
             chordal_host: () => host,
             chordal_value: () => flat.value_decode(host, JSON_FORMAT, utf8.encode("[1]")),
+            chordal_transaction: () => (numbers ? host : flat.transaction_begin(host, 0)), // a tab has none
         };
         return { flat, host, handles };
     }
@@ -168,6 +169,7 @@ export function flatTests(open, { numbers = false } = {}) {
     test("ids that name nothing are answered, not followed", async () => {
         const { flat, handles } = await started();
         for (const entry of functions.filter((each) => each.arguments.some(({ role }) => role === "id"))) {
+            if (numbers && entry.arguments[0].type === "chordal_transaction") continue;
             try {
                 flat[name(entry)](...inputs(entry).map((argument) => right(argument, handles)));
             } catch (error) {
@@ -192,6 +194,26 @@ export function flatTests(open, { numbers = false } = {}) {
             const given = inputs(entry).map((argument) => (argument.role === "handle" ? host : right(argument, {})));
             assert.throws(() => flat[name(entry)](...given), isFlatError("CLOSED"), name(entry));
         }
+    });
+
+    test("a transaction ends with its commit, its abort or its host", async () => {
+        const { flat, host } = await started();
+        if (numbers) return assert.throws(() => flat.transaction_begin(host, 0), isFlatError("UNSUPPORTED"));
+        const changes = new Uint8Array(0);
+        const committed = flat.transaction_begin(host, 0);
+        assert.ok(flat.transaction_commit(committed) > 0);
+        assert.throws(() => flat.transaction_commit(committed), isFlatError("INVALID"));
+        assert.throws(() => flat.transaction_changes(committed, changes), isFlatError("CLOSED"));
+        flat.transaction_abort(committed);
+        const aborted = flat.transaction_begin(host, 0);
+        flat.transaction_abort(aborted);
+        flat.transaction_abort(aborted);
+        assert.throws(() => flat.transaction_changes(aborted, changes), isFlatError("CLOSED"));
+        const [left, dropped] = [flat.transaction_begin(host, 0), flat.transaction_begin(host, 0)];
+        flat.host_close(host);
+        assert.throws(() => flat.transaction_changes(left, changes), isFlatError("CLOSED"));
+        assert.throws(() => flat.transaction_commit(left), isFlatError("CLOSED"));
+        flat.transaction_abort(dropped);
     });
 
     test("options are read by name and checked", async () => {
