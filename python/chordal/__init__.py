@@ -16,8 +16,9 @@ from .frame import Frame
 from .host import Host, connect, parent
 from .link import Link, Server
 from .memory import pair
-from .object import Ask, Object, derive, document, method
+from .object import Ask, Object, derive, document, method, table
 from .reference import Frames, Member, Reference, Watch
+from .rows import Page, Table, TableDraft
 from .store import Fault, Store, StoredDocument, Write, Written
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, FrozenList, Value, freeze
@@ -51,10 +52,13 @@ __all__ = [
     "MethodError",
     "Object",
     "OutcomeUnknown",
+    "Page",
     "Reference",
     "Server",
     "Store",
     "StoredDocument",
+    "Table",
+    "TableDraft",
     "Ticket",
     "Transaction",
     "Value",
@@ -69,5 +73,6 @@ __all__ = [
     "method",
     "pair",
     "parent",
+    "table",
     "versions",
 ]

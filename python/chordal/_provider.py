@@ -251,7 +251,11 @@ class Provider:
         through = False
         try:
             changes = transaction._changes()
-            if changes:
+            rows = transaction._rows
+            if rows is not None and (changes or rows.changed):
+                number = rows.commit(changes)
+                through = True
+            elif changes:
                 call = transaction._call if transaction._call in self.calls else 0
                 number = self.core.commit(call, changes)
                 through = True

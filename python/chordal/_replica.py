@@ -15,6 +15,7 @@ from .frame import Frame
 
 if TYPE_CHECKING:
     from .host import Host
+    from .link import Link
 
 log = logging.getLogger("chordal")
 
@@ -42,8 +43,9 @@ class Follower(Protocol):
 
 
 class Replica:
-    def __init__(self, host: Host, number: int, manual: bool, keep: KeepValues) -> None:
+    def __init__(self, host: Host, number: int, manual: bool, keep: KeepValues, link: Link | None = None) -> None:
         self.host = host
+        self.link = link  # over which it was asked for; None: the host chose
         self.id = number
         self.manual = manual
         self.keep = keep
@@ -85,7 +87,9 @@ class Replica:
             return
         self.names = names
         self.labels = list(names)
-        self.states = {index for index, row in enumerate(table) if row[1] != _records.MEMBER_METHOD}
+        self.states = {
+            index for index, row in enumerate(table) if row[1] in (_records.MEMBER_DOCUMENT, _records.MEMBER_DERIVE)
+        }
         self.documents = {index for index, row in enumerate(table) if row[1] == _records.MEMBER_DOCUMENT}
         for name, followers in list(self.followers.items()):
             index = names.get(name, -1)

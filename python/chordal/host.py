@@ -196,7 +196,7 @@ class Host:
         replica = self._shared.get(key)
         if replica is None or replica.state in ("released", "retired", "revoked"):
             number = self._ask(key[0], name, version, manual, address)
-            replica = self._keep(Replica(self, number, manual, values))
+            replica = self._keep(Replica(self, number, manual, values, link))
             self._shared[key] = replica
             self._wake()
         return Reference(replica, name, address)

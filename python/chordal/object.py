@@ -19,11 +19,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Union, overload
 
 from . import _records
 from .errors import ChordalError
+from .rows import Table, TableDraft
 from .transaction import Transaction
 from .values import FrozenDict, freeze
 
@@ -73,6 +74,38 @@ class Document(MemberDeclaration):
     def declared(self) -> dict[str, Any]:
         declared = {**super().declared(), "initial": self.initial}
         return declared if self.persist else {**declared, "persist": False}
+
+
+class TableMember(MemberDeclaration):
+    """Typed rows of each object, in the host's store. On an object: a :class:`Table`."""
+
+    kind = "table"
+
+    def __init__(
+        self, columns: Mapping[str, Any], key: tuple[str, ...], indexes: Mapping[str, Any], version: int
+    ) -> None:
+        self.columns = freeze(columns)
+        self.key = key
+        self.indexes = freeze(indexes)
+        self.version = version
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> TableMember: ...
+    @overload
+    def __get__(self, instance: Object, owner: Any) -> Table: ...
+    def __get__(self, instance: Object | None, owner: Any) -> Any:
+        return self if instance is None else Table(instance, self)
+
+    def __set__(self, instance: Object, value: Any) -> None:
+        raise AttributeError(f"{self.name} is a table: put rows into it in a transaction")
+
+    def _draft(self, transaction: Transaction, number: int) -> TableDraft:
+        """The table of an object in a transaction."""
+        return TableDraft(transaction, number, self.index)
+
+    def declared(self) -> dict[str, Any]:
+        declared = {**super().declared(), "columns": self.columns, "key": self.key, "version": self.version}
+        return {**declared, "indexes": self.indexes} if self.indexes else declared
 
 
 class Derive(MemberDeclaration):
@@ -143,6 +176,30 @@ def document(initial: Any = None, *, persist: bool = True) -> Any:
     return Document(initial, persist)
 
 
+def table(
+    columns: Mapping[str, Any],
+    *,
+    key: str | Sequence[str],
+    indexes: Mapping[str, str | Sequence[str]] | None = None,
+    version: int = 1,
+) -> Any:
+    """Declare a table: typed rows of each object, written in transactions and found by queries. It is in the host's
+    store, which it needs to have::
+
+        tasks = chordal.table({"id": "integer", "title": "text", "due": "real"}, key="id", indexes={"by_due": "due"})
+
+    `columns`: each is "integer" (from -2^63 to 2^63-1), "real", "text", "json" or "bytes", or ``{"type": "integer",
+    "default": 0}``. A cell may be None, but those of the key. `key`: the column, or the columns in order, by which a
+    row is known. `indexes`: columns by which rows are found and ordered fast. The store's table is brought up to the
+    declaration: it is made, columns that are new are added, those that are gone are forgotten."""
+    listed = {name: _listed(index) for name, index in (indexes or {}).items()}
+    return TableMember(columns, _listed(key), listed, version)
+
+
+def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def derive(*sources: str) -> Callable[[Callable[[Any], Any]], Any]:
     """Declare a derive: a plain function of the object that reads the members `sources` (documents, and derives named
     before it) and nothing else, changes nothing and answers a value. It is computed once in each batch that changed
@@ -197,6 +254,7 @@ class Object:
     type_params: ClassVar[tuple[str, ...]] = ()
     type_members: ClassVar[tuple[MemberDeclaration, ...]] = ()
     type_documents: ClassVar[dict[str, Document]] = {}
+    type_tables: ClassVar[dict[str, TableMember]] = {}
 
     host: Host
     """The host that provides the object."""
@@ -221,6 +279,7 @@ class Object:
         cls.type_history = history
         cls.type_members = _members(cls)
         cls.type_documents = {member.name: member for member in cls.type_members if isinstance(member, Document)}
+        cls.type_tables = {member.name: member for member in cls.type_members if isinstance(member, TableMember)}
         cls.type_params = _params(cls)
 
     @classmethod
@@ -296,7 +355,7 @@ class Object:
         """Called when the object is no more."""
 
     def transaction(self) -> Transaction:
-        """A transaction in which this object's documents are attributes."""
+        """A transaction in which this object's documents and tables are attributes."""
         host = self.host
         return Transaction(host._core, self, None, host._provider, 0)
 

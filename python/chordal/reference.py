@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _futures
 from .errors import ChordalError
 from .frame import Frame
+from .rows import QUERY_TYPE, live_params, query_of
 
 if TYPE_CHECKING:
     from ._replica import Replica
@@ -23,7 +24,7 @@ class Reference:
 
     def __init__(self, replica: Replica, type: str, params: Any) -> None:
         self._replica = replica
-        self._hold = Hold(replica)
+        self._hold = Hold(replica, type, params)
         self._members: dict[str, Member] = {}
         self.type = type
         """The name of the object's type."""
@@ -84,10 +85,12 @@ class Reference:
 class Hold:
     """What one reference has of the replica that all references to the object share."""
 
-    __slots__ = ("__weakref__", "followers", "released", "replica")
+    __slots__ = ("__weakref__", "followers", "params", "released", "replica", "type")
 
-    def __init__(self, replica: Replica) -> None:
+    def __init__(self, replica: Replica, type: str, params: Any) -> None:
         self.replica = replica
+        self.type = type
+        self.params = params
         self.released = False
         self.followers: weakref.WeakSet[Watch | Frames] = weakref.WeakSet()
         replica.holds.add(self)
@@ -106,7 +109,7 @@ class Hold:
 
 
 class Member:
-    """A member of a reference: a document or derive to read and follow, or a method to call."""
+    """A member of a reference: a document or derive to read and follow, a method to call, a table to query."""
 
     __slots__ = ("_hold", "name")
 
@@ -147,6 +150,15 @@ class Member:
         loop ends when the object is retired, the reference released or the host closed, and raises when it fails."""
         self._hold.check()
         return self._follow(Frames(self._replica, self.name))
+
+    def live(self, query: Mapping[str, Any] | None = None, /, **parts: Any) -> Reference:
+        """Of a table: a reference whose document `rows` is what a query answers, kept current (:meth:`Table.live`). It
+        is asked for where the object was; one that is refused there is "failed", with the words. Raises ChordalError
+        RELEASED, the errors of values, and for an object of this host those of :meth:`Table.live`."""
+        self._hold.check()
+        replica, reference = self._replica, self._hold
+        asked = live_params(reference.type, reference.params, self.name, query_of(query, parts))
+        return replica.host.get(QUERY_TYPE, asked, link=replica.link)
 
     def __call__(self, *arguments: Any, timeout: float | None = None) -> asyncio.Future[Any]:
         """Call the method; ``await`` gives its result once the change that it made is visible here. The call leaves at

@@ -1,4 +1,4 @@
-"""Transactions: one atomic change of any number of documents and objects of one host."""
+"""Transactions: one atomic change of any number of documents, tables and objects of one host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from . import _futures, _native
-from ._native import ObjectDraft
+from ._native import ObjectDraft, Rows
 from .errors import ChordalError
 
 if TYPE_CHECKING:
@@ -52,11 +52,13 @@ class Ticket:
 
 
 class Transaction(ObjectDraft):
-    """A context: commits at its end, aborts on an exception. The documents of its own object are attributes; those of
-    others are reached by :meth:`of`. It reads what it wrote, and all of it becomes visible at once.
+    """A context: commits at its end, aborts on an exception. The documents and tables of its own object are
+    attributes; those of others are reached by :meth:`of`. It reads what it wrote, and all of it becomes visible at
+    once.
 
-    It may stay open across an ``await``: if a document that it touched was changed by others meanwhile, the commit
-    raises ChordalError CONFLICT and changes nothing. Raises ChordalError STATE when it is used after its end.
+    It may stay open across an ``await``: if a document that it touched, or a row that it read, was changed by others
+    meanwhile, the commit raises ChordalError CONFLICT and changes nothing. One for a call that puts rows has to end
+    before the call is answered. Raises ChordalError STATE when it is used after its end.
     """
 
     __slots__ = ()
@@ -95,6 +97,15 @@ class Transaction(ObjectDraft):
     def abort(self) -> None:
         """Forget all changes."""
         self._close(False)
+
+    def _begun(self) -> Rows:
+        """The core's transaction, for rows."""
+        self._check_open()
+        rows = self._rows
+        if rows is None:
+            call = self._call if self._call in self._provider.calls else 0
+            rows = self._rows = Rows(self._core, call)
+        return rows
 
     def _instances(self) -> list[Object]:
         """Those whose documents may have changed."""

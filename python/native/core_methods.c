@@ -30,6 +30,8 @@ PyMethodDef core_methods[] = {
     SOME(call_answer),
     SOME(call_fail),
     SOME(commit),
+    SOME(object_row),
+    SOME(object_query),
     SOME(reference_get),
     ONE(reference_retry),
     ONE(watch_take),

@@ -76,6 +76,11 @@ PyObject *core_link_refuse(PyObject *, PyObject *);
 PyObject *core_guard_answer(PyObject *, PyObject *);
 PyObject *core_revoke(PyObject *, PyObject *);
 
+/* ---- core_table.c ---- */
+
+PyObject *core_object_row(PyObject *, PyObject *);
+PyObject *core_object_query(PyObject *, PyObject *);
+
 /* ---- core_store.c ---- */
 
 PyObject *core_store_read(PyObject *, PyObject *);

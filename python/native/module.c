@@ -71,11 +71,13 @@ static PyMethodDef methods[] = {
      "that the ops tell of: code and words, empty for none any more; None if they tell nothing."},
     {"last_error", ops_last_error, METH_O, "What the ops tell of an error, as patch_in does."},
     {"read_events", records_read_events, METH_O, "The events of a buffer; unknown kinds are skipped."},
+    {"plain", rows_plain, METH_O, "A query as an immutable value: bytes are base64 text in it. Raises as freeze does."},
     {"versions", versions, METH_NOARGS, "The versions of this library and of what is linked into it, as JSON."},
     {0},
 };
 static bool intern_names(void) {
-    static const char *const words[NAMES] = {"__name__", "type_documents", "_values", "_id", "index", "type_name"};
+    static const char *const words[NAMES] = {"__name__", "type_documents", "type_tables", "_values",
+                                             "_id",      "index",          "type_name"};
     for (int i = 0; i < NAMES; i++)
         if (!(py.names[i] = PyUnicode_InternFromString(words[i]))) return false;
     return true;
@@ -103,7 +105,7 @@ static bool in_main_interpreter(void) {
 static int begin(PyObject *module) {
     text_forget_keys();
     return in_main_interpreter() && intern_names() && take_plain_types() && ops_add(module) && drafts_add(module) &&
-                   core_add(module) && transactions_add(module)
+                   core_add(module) && rows_add(module) && transactions_add(module)
                ? 0
                : -1;
 }

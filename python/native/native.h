@@ -15,7 +15,7 @@
 
 enum { DEPTH = 512, DEPTH_MOST = 4096 }; /* how deep values nest: by default, and in any host */
 
-enum { NAME_name, NAME_documents, NAME_values, NAME_id, NAME_index, NAME_type, NAMES };
+enum { NAME_name, NAME_documents, NAME_tables, NAME_values, NAME_id, NAME_index, NAME_type, NAMES };
 
 /* What the module takes from elsewhere: classes of the package (module.c: adopt), and how plain types are made. */
 typedef struct taken {
@@ -131,9 +131,13 @@ PyObject *freeze_all(PyObject *values); /* a list of the frozen elements of an i
 
 /* ---- write.c ---- */
 
+/* What bytes are in a value that is written: refused, cells of a row, base64 text as queries have it. */
+enum { CELLS_NONE, CELLS_RAW, CELLS_TEXT };
+
 typedef struct writer {
     uint8_t *data;
     size_t len, room;
+    int cells;
 } writer;
 bool put_bytes(writer *out, const void *data, size_t len);
 bool put_byte(writer *out, unsigned byte);
@@ -197,11 +201,13 @@ PyObject *ops_patch(PyObject *, PyObject *, PyObject *);
 PyObject *ops_last_error(PyObject *, PyObject *);
 PyObject *ops_patch_in(PyObject *, PyObject *const *, Py_ssize_t);
 PyObject *records_read_events(PyObject *, PyObject *);
+PyObject *rows_plain(PyObject *, PyObject *);
 bool add_type(PyObject *module, PyType_Spec *spec, PyObject *bases, PyTypeObject **out);
 bool ops_add(PyObject *module);
 bool drafts_add(PyObject *module);
 bool transactions_add(PyObject *module);
 bool core_add(PyObject *module);
+bool rows_add(PyObject *module);
 
 /* Append the events from `*at` on to a list; of parts that do not lie in the buffer the bytes are taken from the host,
  * if there is one. When one cannot be read that is raised, and `*at` is where it begins. */

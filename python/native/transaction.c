@@ -5,7 +5,9 @@
 
 typedef struct object_draft {
     PyObject_HEAD PyObject *core, *instance, *provider, *call, *others, *ticket;
-    PyObject *members, *values, *id; /* the instance's: declarations by name, values by member, number */
+    PyObject *members, *values, *id; /* the instance's: documents by name, values by member, number */
+    PyObject *tables;                /* by name; NULL: it has none */
+    PyObject *rows;                  /* a transaction's, once a table was touched */
     struct object_draft *owner;      /* the transaction, if it is another one */
     PyObject *documents;             /* those that were touched, by name */
     ops_object *ops;
@@ -20,7 +22,10 @@ static bool has_instance(object_draft *self) {
     self->members = PyObject_GetAttr(type, py.names[NAME_documents]);
     self->values = self->members ? PyObject_GetAttr(self->instance, py.names[NAME_values]) : NULL;
     self->id = self->values ? PyObject_GetAttr(self->instance, py.names[NAME_id]) : NULL;
-    bool fits = self->id && PyDict_Check(self->members) && PyDict_Check(self->values) && PyLong_Check(self->id);
+    self->tables = self->id ? PyObject_GetAttr(type, py.names[NAME_tables]) : NULL;
+    if (!self->tables) return false;
+    bool fits = PyDict_Check(self->tables) && PyDict_Check(self->members) && PyDict_Check(self->values) &&
+                PyLong_Check(self->id);
     return fits || PyErr_Occurred() || PyErr_Format(PyExc_TypeError, "an instance of a type is needed");
 }
 
@@ -101,7 +106,28 @@ static document_draft *find(object_draft *self, PyObject *name) {
     return found;
 }
 
+/* ---- tables ---- */
+
+/* The declaration of a table of this name, borrowed; NULL without an exception: there is none. */
+static PyObject *find_table(object_draft *self, PyObject *name) {
+    if (!self->tables || !PyDict_Size(self->tables) || !PyUnicode_Check(name)) return NULL;
+    PyObject *plain = PyUnicode_FromObject(name);
+    PyObject *declared = plain ? PyDict_GetItemWithError(self->tables, plain) : NULL;
+    Py_XDECREF(plain);
+    return declared;
+}
+
+static PyObject *read_table(object_draft *self, PyObject *declared) {
+    PyObject *root = (PyObject *)(self->owner ? self->owner : self);
+    return is_open(self) ? PyObject_CallMethod(declared, "_draft", "OO", root, self->id) : NULL;
+}
+
+/* ---- members ---- */
+
 static PyObject *read_item(PyObject *self, PyObject *name) {
+    PyObject *table = find_table((object_draft *)self, name);
+    if (table) return read_table((object_draft *)self, table);
+    if (PyErr_Occurred()) return NULL;
     document_draft *document = find((object_draft *)self, name);
     PyObject *out = document ? document_read(document) : NULL;
     Py_XDECREF((PyObject *)document);
@@ -116,16 +142,17 @@ static int write_item(PyObject *self, PyObject *name, PyObject *value) {
     return done ? 0 : -1;
 }
 
-/* Whether an attribute is a document, not the transaction's own. */
-static int is_document(object_draft *self, PyObject *name) {
+/* Whether an attribute is a document or table, not the transaction's own. */
+static int is_member(object_draft *self, PyObject *name) {
     PyObject *declared = self->members ? PyDict_GetItemWithError(self->members, name) : NULL;
+    if (!declared && !PyErr_Occurred()) declared = find_table(self, name);
     if (!declared) return PyErr_Occurred() ? -1 : 0;
     int reserved = PySequence_Contains(py.reserved, name);
     return reserved < 0 ? -1 : !reserved;
 }
 
 static PyObject *read_attribute(PyObject *self, PyObject *name) {
-    int is = is_document((object_draft *)self, name);
+    int is = is_member((object_draft *)self, name);
     if (is) return is < 0 ? NULL : read_item(self, name);
     PyObject *own = PyObject_GenericGetAttr(self, name);
     if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
@@ -136,7 +163,7 @@ static PyObject *read_attribute(PyObject *self, PyObject *name) {
 }
 
 static int write_attribute(PyObject *self, PyObject *name, PyObject *value) {
-    int is = is_document((object_draft *)self, name);
+    int is = is_member((object_draft *)self, name);
     if (is) return is < 0 ? -1 : write_item(self, name, value);
     int own = PyObject_GenericSetAttr(self, name, value);
     if (own == 0 || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
@@ -193,6 +220,7 @@ static bool close_all(object_draft *self, void *commits) {
         document_close((document_draft *)document_, *(bool *)commits);
     Py_XDECREF(documents);
     Py_CLEAR(self->ops);
+    Py_CLEAR(self->rows);
     return true;
 }
 
@@ -221,6 +249,8 @@ static int traverse(PyObject *draft_, visitproc visit, void *arg) {
     Py_VISIT(self->ticket);
     Py_VISIT(self->members);
     Py_VISIT(self->values);
+    Py_VISIT(self->tables);
+    Py_VISIT(self->rows);
     Py_VISIT(self->owner);
     Py_VISIT(self->documents);
     return 0;
@@ -236,6 +266,8 @@ static int clear(PyObject *draft_) {
     Py_CLEAR(self->ticket);
     Py_CLEAR(self->members);
     Py_CLEAR(self->values);
+    Py_CLEAR(self->tables);
+    Py_CLEAR(self->rows);
     Py_CLEAR(self->id);
     Py_CLEAR(self->owner);
     Py_CLEAR(self->documents);
@@ -263,11 +295,12 @@ static PyMemberDef fields[] = {
     FIELD(call, READONLY),
     FIELD(others, 0),
     FIELD(ticket, 0),
+    FIELD(rows, 0),
     {"_open", T_BOOL, offsetof(object_draft, open), READONLY, NULL},
     {0},
 };
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "An object inside a transaction: its documents are attributes (or items), to be read and changed."},
+    {Py_tp_doc, "An object inside a transaction: its documents and tables are attributes (or items)."},
     {Py_tp_new, make},
     {Py_tp_dealloc, dealloc},
     {Py_tp_traverse, traverse},

@@ -115,6 +115,43 @@ static bool put_float(writer *out, PyObject *value) {
     return done;
 }
 
+/* ---- bytes ---- */
+
+/* Bytes have no short head, not even for none. */
+static bool put_raw_size(writer *out, size_t size) {
+    return size ? put_size(out, size, 0, 0, 0xC4, true) : put_wide(out, 0xC4, 0, 1);
+}
+
+static bool put_raw(writer *out, PyObject *bytes) {
+    reader data;
+    PyObject *owner;
+    if (!reader_of(bytes, &data, &owner)) return false;
+    bool done = put_raw_size(out, data.len) && put_bytes(out, data.data, data.len);
+    Py_DECREF(owner);
+    return done;
+}
+
+/* Three bytes, fewer at the end, as four characters. */
+static void put_quartet(writer *out, const uint8_t *data, size_t len) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t bits = (uint32_t)data[0] << 16 | (len > 1 ? (uint32_t)data[1] << 8 : 0) | (len > 2 ? data[2] : 0u);
+    for (unsigned i = 0; i < 4; i++)
+        out->data[out->len++] = (uint8_t)(i <= len ? digits[bits >> (18 - 6 * i) & 63] : '=');
+}
+
+static bool put_base64(writer *out, PyObject *bytes) {
+    reader in;
+    PyObject *owner;
+    if (!reader_of(bytes, &in, &owner)) return false;
+    size_t size = (in.len / 3 + (in.len % 3 != 0)) * 4;
+    bool done = put_size(out, size, 0xA0, 31, 0xD9, true) && has_room(out, size);
+    for (size_t at = 0; done && at < in.len; at += 3) put_quartet(out, in.data + at, in.len - at < 3 ? in.len - at : 3);
+    Py_DECREF(owner);
+    return done;
+}
+
+/* ---- any value ---- */
+
 static bool put(writer *out, PyObject *value, int depth);
 
 static bool put_key(writer *out, PyObject *key) {
@@ -136,7 +173,12 @@ static bool put_container(writer *out, PyObject *value, int shape, int depth) {
     return more == 0;
 }
 
+static bool is_bytes(PyObject *value) {
+    return PyBytes_Check(value) || PyByteArray_Check(value) || PyMemoryView_Check(value);
+}
+
 static bool put(writer *out, PyObject *value, int depth) {
+    if (out->cells && is_bytes(value)) return (out->cells == CELLS_RAW ? put_raw : put_base64)(out, value);
     int shape = shape_of(value);
     switch (shape) {
     case SHAPE_NULL:
@@ -163,27 +205,12 @@ bool put_value(writer *out, PyObject *value, int depth_limit) {
 
 /* ---- arguments ---- */
 
-/* Bytes have no short head, not even for none. */
-static bool put_raw_size(writer *out, size_t size) {
-    return size ? put_size(out, size, 0, 0, 0xC4, true) : put_wide(out, 0xC4, 0, 1);
-}
-
-static bool put_raw(writer *out, PyObject *bytes) {
-    reader data;
-    PyObject *owner;
-    if (!reader_of(bytes, &data, &owner)) return false;
-    bool done = put_raw_size(out, data.len) && put_bytes(out, data.data, data.len);
-    Py_DECREF(owner);
-    return done;
-}
-
 bool put_arguments(writer *out, PyObject *arguments, int depth_limit) {
     Py_ssize_t count = PyTuple_Size(arguments);
     if (count < 0 || !put_size(out, (size_t)count, 0x90, 15, 0xDC, false)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PyTuple_GetItem(arguments, i);
-        bool raw = PyBytes_Check(item) || PyByteArray_Check(item) || PyMemoryView_Check(item);
-        if (!(raw ? put_raw(out, item) : put_value(out, item, depth_limit))) return false;
+        if (!(is_bytes(item) ? put_raw(out, item) : put_value(out, item, depth_limit))) return false;
     }
     return true;
 }
