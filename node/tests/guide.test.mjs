@@ -28,10 +28,12 @@ function run(program) {
 test("the guide", () => {
     const text = readFileSync(join(root, "docs/guide/javascript.md"), "utf8");
     const programs = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, program]) => program);
-    programs.push(`await remember(${JSON.stringify(folder)});`);
+    programs.push(`await remember(${JSON.stringify(folder)});`, `await plan(${JSON.stringify(folder)});`);
     const lines = run(programs.join("").replaceAll("ws://127.0.0.1:7777", `ipc:${folder}/socket`));
     assert.ok(lines.includes("true") && lines.includes("no_note there is no such note"), lines.join("\n"));
     assert.ok(lines.includes("one"));
+    const kept = ["4", "milk soon null", "[ { group: { done: 0 }, count: 2, sum: 9 } ]", "[ 'soon', 'milk' ]", "1"];
+    for (const line of kept) assert.ok(lines.includes(line), `${line} in\n${lines.join("\n")}`);
 });
 
 test("the shortest program", () => {

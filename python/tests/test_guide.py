@@ -26,6 +26,7 @@ def test_guide(tmp_path):
             await asyncio.wait([provider])
         await asyncio.wait_for(names["guarded"](), 10)
         await asyncio.wait_for(names["remember"](tmp_path), 10)
+        await asyncio.wait_for(names["plan"](tmp_path), 10)
 
     asyncio.run(both())
 
