@@ -6,7 +6,7 @@ import sqlite3
 import chordal
 import pytest
 from chordal import ChordalError
-from conftest import Notes
+from conftest import Notes, until
 
 
 class Kept(chordal.Object, version=2, history="all"):
@@ -175,3 +175,32 @@ async def test_without_a_store(tmp_path):
                 await coroutine
             assert failure.value.name == "state"
     refused("closed", list, host.store.documents())
+
+
+async def test_a_restored_backup_is_no_history_that_a_holder_saw(tmp_path):
+    """Commits with the numbers that it knows, of another run: it gets the values as they are now."""
+    address, copy = f"ipc:{tmp_path}/socket", tmp_path / "copy.db"
+
+    async def serve(store, words):
+        host = chordal.Host(store=store, types=[Kept])
+        kept = host.object(Kept, board="a", side=1)
+        for word in words:
+            await commit(kept, lambda t, word=word: t.list["entries"].append(word))
+        await host.listen(address)
+        return host, kept
+
+    host, kept = await serve(tmp_path / "s.db", ["one", "two", "three"])
+    async with chordal.connect(address, backoff_first=5, backoff_limit=20) as holder:
+        held = await holder.get(Kept, board="a", side=1).live()
+        assert await host.store.backup(copy) == 3
+        for word in ("four", "five", "six"):
+            await commit(kept, lambda t, word=word: t.list["entries"].append(word))
+        await until(lambda: len(held.list.value["entries"]) == 6)
+        await host.close()
+        host, kept = await serve(copy, ["vier", "fünf", "sechs", "sieben"])
+        expected = ["one", "two", "three", "vier", "fünf", "sechs", "sieben"]
+        assert kept.list["entries"] == expected
+        await until(lambda: held.list.value["entries"] == expected)
+        await commit(kept, lambda t: t.list["entries"].append("acht"))
+        await until(lambda: held.list.value["entries"] == [*expected, "acht"])
+        await host.close()
