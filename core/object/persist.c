@@ -60,17 +60,27 @@ static int load_member(chordal__object *object, uint32_t member, chordal_error *
     return check_version(object, now, error);
 }
 
-int chordal__persist_load(chordal__object *object, chordal_error *error) {
-    chordal__runtime *runtime = object->runtime;
+static int load_members(chordal__object *object, chordal_error *error) {
     const chordal__members *members = object->type->members;
-    if (!runtime->store) return 0;
-    chordal__persist_step(runtime); /* an earlier life of this object may have left something to write */
     for (uint32_t i = 0; i < members->count; i++) {
         if (!members->items[i].persisted) continue;
         int code = load_member(object, i, error);
         if (code < 0) return code;
     }
     return chordal__tables_load(object, error);
+}
+
+/* Beside the owner all of it is read at one moment, so that no transaction is seen in part. */
+int chordal__persist_load(chordal__object *object, chordal_error *error) {
+    chordal__runtime *runtime = object->runtime;
+    bool began = false;
+    int code = 0;
+    if (!runtime->store) return 0;
+    chordal__persist_step(runtime); /* an earlier life of this object may have left something to write */
+    if (runtime->store->read_only) code = chordal__look_begin(runtime->store, &began, error);
+    if (code == 0) code = load_members(object, error);
+    chordal__look_end(runtime->store, began);
+    return code;
 }
 
 void chordal__persist_forget(chordal__object *object) {

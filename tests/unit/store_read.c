@@ -207,6 +207,27 @@ TEST(a_reader_reads_as_it_was_when_it_was_opened) {
               CHORDAL_E_INVALID);
 }
 
+/* All documents of an object are of one moment: what reads them begins and ends together. */
+TEST(a_reader_sees_no_transaction_in_part) {
+    new_store();
+    open_with(0, "0");
+    chordal_id object = object_of(LUNCH);
+    set_json(&h, object, NOTES_TITLE, "", "1");
+    set_json(&h, object, NOTES_LIST, "/text", "\"1\"");
+    test_host_close(&h);
+    for (int reads = 1; reads >= 0; reads--) {
+        open_with(reads ? CHORDAL_STORE_READ_ONLY : 0, "0");
+        uint64_t before = test_counters(&h).statements;
+        object = object_of(LUNCH);
+        CHECK_INT(test_counters(&h).statements - before, reads ? 6 : 4);
+        CHECK_TEXT(head_of(&h, object, NOTES_TITLE), "1");
+        set_json(&h, object, NOTES_TITLE, "", "2"); /* nothing is left open */
+        test_poll(&h);
+        CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.code, reads ? CHORDAL_E_READ_ONLY : 0);
+        test_host_close(&h);
+    }
+}
+
 TEST(without_a_store) {
     uint64_t next;
     uint32_t dropped;
@@ -494,6 +515,7 @@ TESTS({"every_point_is_there", every_point_is_there},
       {"what_was_compacted_is_not_found", what_was_compacted_is_not_found},
       {"lives_that_ended_are_read", lives_that_ended_are_read}, {"a_list_comes_in_pages", a_list_comes_in_pages},
       {"a_reader_reads_as_it_was_when_it_was_opened", a_reader_reads_as_it_was_when_it_was_opened},
+      {"a_reader_sees_no_transaction_in_part", a_reader_sees_no_transaction_in_part},
       {"without_a_store", without_a_store}, {"the_outbox_is_followed_and_trimmed", the_outbox_is_followed_and_trimmed},
       {"rows_are_in_the_outbox", rows_are_in_the_outbox},
       {"damage_is_told_with_its_place", damage_is_told_with_its_place},
