@@ -101,7 +101,7 @@ int chordal_transaction_put(chordal_transaction *transaction, chordal_id object,
     if (code < 0) return code;
     const chordal__table *table = own->rows->table;
     code = read_row(transaction->runtime, table, table->initial, format, data, len, &row, error);
-    if (code == 0) code = chordal__own_row_write(transaction, own, row, row, error);
+    if (code == 0) code = chordal__own_row_write(transaction, own, row, row, true, error);
     chordal__row_unref(row);
     return chordal__leave(transaction->host, code);
 }
@@ -115,7 +115,7 @@ static int patch(chordal_transaction *transaction, chordal__own_table *own, uint
     if (!before) return chordal__fail(error, CHORDAL_E_NOT_FOUND, 0, "there is no row with this key");
     code = read_row(transaction->runtime, table, before, format, data, len, &after, error);
     if (code < 0) return code;
-    code = chordal__own_row_write(transaction, own, key, after, error);
+    code = chordal__own_row_write(transaction, own, key, after, false, error);
     chordal__row_unref(after);
     return code;
 }
@@ -139,7 +139,7 @@ int chordal_transaction_remove(chordal_transaction *transaction, chordal_id obje
     int code = enter(transaction, object, member, &own, error);
     if (code < 0) return code;
     code = read_key(transaction->runtime, own->rows->table, format, data, len, &key, error);
-    if (code == 0) code = chordal__own_row_write(transaction, own, key, NULL, error);
+    if (code == 0) code = chordal__own_row_write(transaction, own, key, NULL, false, error);
     chordal__row_unref(key);
     return chordal__leave(transaction->host, code);
 }

@@ -104,14 +104,14 @@ int chordal__own_row_read(chordal_transaction *transaction, chordal__own_table *
 }
 
 int chordal__own_row_write(chordal_transaction *transaction, chordal__own_table *table, chordal__row *key,
-                           chordal__row *row, chordal_error *error) {
+                           chordal__row *row, bool always, chordal_error *error) {
     chordal__own_row *own;
     int code = know(transaction, table, key, &own, error);
     if (code < 0) return code;
     if (row) chordal__row_ref(row);
     chordal__row_unref(own->row);
     own->row = row;
-    own->written = !own->read || !chordal__row_equal(own->found, row);
+    own->written = always || !own->read || !chordal__row_equal(own->found, row);
     return 0;
 }
 
@@ -149,7 +149,7 @@ static int put_value(chordal_transaction *transaction, chordal__own_table *table
     if (code == 0) code = chordal__row_draft_object(&draft, op->value, error);
     if (code == 0) code = chordal__row_draft_end(&draft, &row, error);
     if (code == 0) code = same_key(table->rows->table, row, key, error);
-    if (code == 0) code = chordal__own_row_write(transaction, table, key, row, error);
+    if (code == 0) code = chordal__own_row_write(transaction, table, key, row, true, error);
     chordal__row_unref(row);
     chordal__row_draft_dispose(&draft);
     return code;
@@ -168,7 +168,8 @@ int chordal__own_table_op(chordal_transaction *transaction, chordal_id object, c
     code = read_key(transaction, &op->path->segments[1], &draft, error);
     if (code == 0) code = chordal__row_draft_end(&draft, &key, error);
     if (code == 0 && op->kind == CHORDAL_OP_SET) code = put_value(transaction, table, op, key, error);
-    if (code == 0 && op->kind == CHORDAL_OP_DELETE) code = chordal__own_row_write(transaction, table, key, NULL, error);
+    if (code == 0 && op->kind == CHORDAL_OP_DELETE)
+        code = chordal__own_row_write(transaction, table, key, NULL, false, error);
     chordal__row_unref(key);
     chordal__row_draft_dispose(&draft);
     return code;

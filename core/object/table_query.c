@@ -14,7 +14,7 @@ static int push(chordal__cover *cover, chordal__row *row) {
 
 int chordal__cover_add(chordal__cover *cover, const chordal__query *query, chordal__row *row) {
     cover->hidden++;
-    bool matches = row && chordal__query_matches(query, row);
+    bool matches = row && !query->stale && chordal__query_matches(query, row);
     if (matches && query->after) matches = chordal__query_compare(query, row, query->after) > 0;
     return matches ? push(cover, row) : 0;
 }
@@ -232,7 +232,7 @@ static int change_row(chordal_transaction *transaction, chordal__own_table *own,
     int code = changes ? chordal__row_draft_object(&draft, changes, error) : 0;
     if (code == 0 && changes) code = chordal__row_draft_end(&draft, &after, error);
     if (code == 0 && !chordal__row_equal(row, after))
-        code = chordal__own_row_write(transaction, own, row, after, error);
+        code = chordal__own_row_write(transaction, own, row, after, false, error);
     chordal__row_unref(after);
     chordal__row_draft_dispose(&draft);
     return code;

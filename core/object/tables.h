@@ -110,9 +110,9 @@ int chordal__own_table_of(chordal_transaction *transaction, chordal_id object, u
 /* The row of a key as the transaction sees it, NULL: none; borrowed until it is changed. */
 int chordal__own_row_read(chordal_transaction *transaction, chordal__own_table *table, chordal__row *key,
                           chordal__row **out, chordal_error *error);
-/* Refs row; NULL: it is removed. */
+/* Refs row; NULL: it is removed. Not `always`: one that is what was read is not written. */
 int chordal__own_row_write(chordal_transaction *transaction, chordal__own_table *table, chordal__row *key,
-                           chordal__row *row, chordal_error *error);
+                           chordal__row *row, bool always, chordal_error *error);
 /* An op of packed changes: SET [member, key] puts a row, DELETE [member, key] removes one; the key as JSON text, or as
  * an index where it is one whole number. TAKES nothing. */
 int chordal__own_table_op(chordal_transaction *transaction, chordal_id object, const chordal__op *op,

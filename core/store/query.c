@@ -249,13 +249,13 @@ static int read_limit(parser *p, const chordal__node *given) {
 
 /* ---- the whole ---- */
 
-static int read_count(parser *p, const chordal__node *given) {
-    p->query->counts = is_kind(given, CHORDAL_KIND_TRUE);
-    return p->query->counts || is_kind(given, CHORDAL_KIND_FALSE) ? 0 : refuse(p, "count is true or false");
+static int read_flag(parser *p, const chordal__node *given, bool *out) {
+    *out = is_kind(given, CHORDAL_KIND_TRUE);
+    return *out || is_kind(given, CHORDAL_KIND_FALSE) ? 0 : refuse(p, "count and stale are true or false");
 }
 
-static const char *const parts[] = {"where", "order", "limit", "after", "count", "sum", "group"};
-enum { WHERE, ORDER, LIMIT, AFTER, COUNT, SUM, GROUP, PARTS };
+static const char *const parts[] = {"where", "order", "limit", "after", "stale", "count", "sum", "group"};
+enum { WHERE, ORDER, LIMIT, AFTER, STALE, COUNT, SUM, GROUP, PARTS };
 
 static int find_parts(parser *p, const chordal__node *value, chordal__node *out[PARTS]) {
     chordal__walk walk;
@@ -276,7 +276,8 @@ static int find_parts(parser *p, const chordal__node *value, chordal__node *out[
 static int read_parts(parser *p, chordal__node *const given[PARTS]) {
     chordal__query *query = p->query;
     int code = given[WHERE] ? read_condition(p, given[WHERE], false) : 0;
-    if (code == 0 && given[COUNT]) code = read_count(p, given[COUNT]);
+    if (code == 0 && given[STALE]) code = read_flag(p, given[STALE], &query->stale);
+    if (code == 0 && given[COUNT]) code = read_flag(p, given[COUNT], &query->counts);
     if (code == 0 && given[SUM]) code = read_sum(p, given[SUM]);
     if (code == 0 && given[GROUP]) code = read_group(p, given[GROUP]);
     if (code == 0) query->counts = query->counts || (query->groups_len && !query->sums);

@@ -51,12 +51,14 @@ typedef struct chordal__query {
     chordal__order order[CHORDAL__ORDER_LIMIT]; /* up to the key, so that no two rows are equal */
     uint32_t order_len, limit;
     chordal__row *after; /* where a page begins: the cells of the order; NULL: at the first row */
+    bool stale;          /* only rows that an older version of the table wrote */
     bool counts, sums;   /* it asks for no rows, but for groups of them */
     uint32_t sum;
     uint32_t groups[CHORDAL__KEY_LIMIT], groups_len;
 } chordal__query;
 
-/* {"where", "order", "limit", "after", "count", "sum", "group"}. INVALID with words, TYPE, RANGE, LIMIT, NOMEM. */
+/* {"where", "order", "limit", "after", "stale", "count", "sum", "group"}. INVALID with words, TYPE, RANGE, LIMIT,
+ * NOMEM. */
 int chordal__query_read(const chordal__table *table, const chordal__node *value, chordal__query *out,
                         chordal_error *error);
 /* A condition alone, null for all rows. */

@@ -99,6 +99,8 @@ static void write_sql(chordal__buffer *sql, const chordal__query *query) {
     chordal__buffer_text(sql, " FROM chordal_table_");
     chordal__buffer_decimal(sql, (uint64_t)query->table->id);
     chordal__buffer_text(sql, " WHERE object=?");
+    if (query->stale) chordal__buffer_text(sql, " AND v<");
+    if (query->stale) chordal__buffer_decimal(sql, query->table->version);
     if (query->terms_len) chordal__buffer_text(sql, " AND ");
     if (query->terms_len) put_term(sql, query, 0);
     if (has_edge(query)) {

@@ -80,7 +80,7 @@ static bool is_list(const chordal__node *node) {
 
 /* Each is a list of lists, but the key. */
 static bool is_catalogue(const chordal__node *known) {
-    bool fits = is_list(known) && chordal__node_length(known) == 3;
+    bool fits = is_list(known) && chordal__node_length(known) >= 3;
     for (uint64_t i = 0; i < 3 && fits; i++) {
         const chordal__node *part = chordal__node_at(known, i);
         fits = is_list(part);

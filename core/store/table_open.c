@@ -37,7 +37,7 @@ static bool is_name(const chordal__node *node, const void *name, size_t len) {
 }
 
 /* ---- the catalogue: [[name, type, number, dropped], …], [number of a key's column, …], [[name, number, [column's
- *      number, …]], …] ---- */
+ *      number, …]], …], and 1: rows have their version. (Tables of the first days had none, and end before it.) ---- */
 
 enum { COLUMN_NAME, COLUMN_TYPE, COLUMN_NUMBER, COLUMN_DROPPED };
 enum { INDEX_NAME, INDEX_NUMBER, INDEX_COLUMNS };
@@ -48,8 +48,9 @@ static int read_row(opening *o, sqlite3_stmt *row) {
     o->version = sqlite3_column_int64(row, 1);
     int code = chordal__pack_read(o->table->memory, sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2),
                                   &limits, &o->known, o->error);
-    if (code == 0 && (chordal__node_kind(o->known) != CHORDAL_KIND_ARRAY || chordal__node_length(o->known) != 3))
-        code = CHORDAL_E_CORRUPT;
+    uint64_t parts =
+        code == 0 && chordal__node_kind(o->known) == CHORDAL_KIND_ARRAY ? chordal__node_length(o->known) : 0;
+    if (code == 0 && parts != 3 && parts != 4) code = CHORDAL_E_CORRUPT;
     return code == 0 || code == CHORDAL_E_NOMEM ? code : fail(o, CHORDAL_E_CORRUPT, "a table's catalogue is damaged");
 }
 
@@ -147,7 +148,7 @@ static bool is_known_column(const opening *o, uint32_t number) {
 /* Whether the catalogue says just what is declared. */
 static bool is_same(const opening *o) {
     const chordal__node *columns = known_columns(o), *indexes = chordal__node_at(o->known, 2);
-    bool same = o->version == o->table->version;
+    bool same = o->version == o->table->version && chordal__node_length(o->known) == 4;
     for (uint32_t i = 0; i < o->table->columns_len; i++) same = same && o->table->columns[i].known;
     for (uint32_t i = 0; i < o->table->indexes_len; i++) same = same && o->table->indexes[i].known;
     for (uint64_t i = 0; i < chordal__node_length(columns); i++) {
@@ -198,7 +199,7 @@ static void write_numbers(const chordal__table *table, chordal__buffer *out, con
 
 static void write_known(const opening *o, chordal__buffer *out) {
     const chordal__table *table = o->table;
-    chordal__pack_write_array(out, 3);
+    chordal__pack_write_array(out, 4);
     write_columns(o, out);
     write_numbers(table, out, table->key, table->key_len);
     chordal__pack_write_array(out, table->indexes_len);
@@ -209,6 +210,7 @@ static void write_known(const opening *o, chordal__buffer *out) {
         chordal__pack_write_integer(out, index->number);
         write_numbers(table, out, index->columns, index->len);
     }
+    chordal__pack_write_integer(out, 1);
 }
 
 static int write_catalogue(opening *o) {
@@ -280,7 +282,7 @@ static int create_table(opening *o) {
         chordal__buffer_text(&o->sql, sql_type(&table->columns[i]));
         chordal__buffer_text(&o->sql, table->columns[i].key ? " NOT NULL" : "");
     }
-    chordal__buffer_text(&o->sql, ",PRIMARY KEY(object");
+    chordal__buffer_text(&o->sql, ",v INTEGER NOT NULL,PRIMARY KEY(object");
     for (uint32_t i = 0; i < table->key_len; i++) {
         chordal__buffer_byte(&o->sql, ',');
         put_column(&o->sql, &table->columns[table->key[i]]);
@@ -348,8 +350,15 @@ static int drop_indexes(opening *o) {
     return code;
 }
 
+static int add_version(opening *o) {
+    put_table(o, "ALTER TABLE ");
+    chordal__buffer_text(&o->sql, " ADD COLUMN v INTEGER NOT NULL DEFAULT ");
+    chordal__buffer_decimal(&o->sql, (uint64_t)o->version);
+    return execute(o);
+}
+
 static int add_columns(opening *o) {
-    int code = 0;
+    int code = chordal__node_length(o->known) == 4 ? 0 : add_version(o);
     for (uint32_t i = 0; i < o->table->columns_len && code == 0; i++)
         if (!o->table->columns[i].known) code = add_column(o, i);
     return code;

@@ -34,11 +34,13 @@ static void write_sql(chordal__buffer *sql, const chordal__table *table, int whi
     } else {
         chordal__buffer_text(sql, "(object,");
         put_columns(sql, table);
-        chordal__buffer_text(sql, ")VALUES(?1");
+        chordal__buffer_text(sql, ",v)VALUES(?1");
         for (uint32_t i = 0; i < table->columns_len; i++) {
             chordal__buffer_text(sql, ",?");
             chordal__buffer_decimal(sql, i + 2);
         }
+        chordal__buffer_byte(sql, ',');
+        chordal__buffer_decimal(sql, table->version);
         chordal__buffer_byte(sql, ')');
     }
     chordal__buffer_byte(sql, 0);

@@ -534,6 +534,7 @@ export interface Flat {
    *     order    [column or [column, "asc" or "desc"], …], at most 8; the key decides what is left open
    *     limit    1 to 10000, default 1000
    *     after    a cursor: the rows behind it
+   *     stale    true: only rows that an older version of the table has written (object.h)
    *     count    true: how many rows      sum    a column of numbers: its sum      group    [column, …]: of each group
    *
    * A comparison with a cell that is null does not hold, `ne` and `not` are the contrary of what they deny. Numbers
@@ -590,7 +591,10 @@ export interface Flat {
    * A table (table.h) is in the store. Its 1 to 64 columns are integer, real, text, json or bytes; the key is of 1 to
    * 8 of them, an index, too (json in neither). The store's table is brought up to the declaration at once: it is
    * made, columns that are new are added (with their default, which integer, real and text may have), those that are
-   * gone are forgotten, indexes are made and dropped.
+   * gone are forgotten, indexes are made and dropped. `version` is noted with each row that is written. Rows of older
+   * versions stay as they are and are read as they are, until the program puts them anew: a query with {"stale":
+   * true} finds them, so it goes through all, a page in a transaction, at its own pace, with other commits in
+   * between, and goes on where it was after a restart.
    *
    * Names that begin with "chordal." are the host's own.
    *

@@ -102,6 +102,8 @@ export interface RowQuery<C extends string = string> {
     readonly limit?: number | undefined;
     /** The rows behind this cursor: the `after` of a page. It stays good while rows come and go. */
     readonly after?: string | null | undefined;
+    /** Only rows that an older version of the table has written: put them anew. Not in live queries. */
+    readonly stale?: boolean | undefined;
     readonly count?: never;
     readonly sum?: never;
     readonly group?: never;
@@ -110,6 +112,8 @@ export interface RowQuery<C extends string = string> {
 /** Asks for counts and sums of rows; without any of them it would ask for rows. */
 export type GroupQuery<C extends string = string> = {
     readonly where?: Condition<C> | undefined;
+    /** Only rows that an older version of the table has written. Not in live queries. */
+    readonly stale?: boolean | undefined;
     /** How many rows. */
     readonly count?: true | undefined;
     /** The sum of a column of numbers. */

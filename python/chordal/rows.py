@@ -59,8 +59,9 @@ class Table:
         `where`: a condition: ``{"eq": [column, value]}``, so, too: ne, lt, le, gt, ge, prefix; ``{"in": [column,
         [value, …]]}``, ``{"null": column}``, ``{"and": [condition, …]}``, or; ``{"not": condition}``. `order`: columns,
         each as it is or as ``[column, "desc"]``. `limit`: 1 to 10000, default 1000. `after`: the cursor of the page
-        before. `count`: True; `sum`: a column of numbers; `group`: columns. It is the same JSON in all languages, but
-        that ``bytes`` are compared as they are. Raises ChordalError INVALID with words, LIMIT."""
+        before. `stale`: True, only rows that an older version of the table has written, which are to be put anew (not
+        in live queries). `count`: True; `sum`: a column of numbers; `group`: columns. It is the same JSON in all
+        languages, but that ``bytes`` are compared as they are. Raises ChordalError INVALID with words, LIMIT."""
         answer = self._instance.host._core.object_query(self._instance._id, self._member.index, query_of(query, parts))
         return Page(answer["rows"], answer["after"])
 

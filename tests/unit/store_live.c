@@ -324,6 +324,7 @@ TEST(queries_that_cannot_be_held) {
         {"{\"type\":\"q\",\"params\":{\"k\":1},\"member\":\"rows\",\"query\":{\"where\":{\"eq\":[\"x\",1]}}}",
          CHORDAL_E_INVALID},
         {"{\"type\":\"q\",\"params\":{\"k\":1},\"member\":\"rows\",\"query\":{\"after\":\"AAAA\"}}", CHORDAL_E_INVALID},
+        {"{\"type\":\"q\",\"params\":{\"k\":1},\"member\":\"rows\",\"query\":{\"stale\":true}}", CHORDAL_E_INVALID},
     };
     chordal_id object = open_rows(), ticket;
     uint64_t objects = test_counters(&h).live_objects;
@@ -508,6 +509,39 @@ TEST(a_host_without_a_store_has_none) {
     pair_close(&p);
 }
 
+/* The provider begins anew; what its readers have of the run before is not what they get to see. */
+TEST(a_provider_that_was_restarted) {
+    test_pair p;
+    open_pair(&p, CHORDAL_CODEC_BINARY, 0);
+    provide(&p.a, BOARD);
+    chordal_id object = object_in(&p.a, "board", "{\"name\":\"a\"}");
+    static const char params[] = "{\"type\":\"board\",\"params\":{\"name\":\"a\"},\"member\":\"notes\",\"query\":"
+                                 "{\"count\":true}}";
+    chordal_id query = get(&p.b, "chordal.query", params), board = get(&p.b, "board", "{\"name\":\"a\"}");
+    commit_put(&p.a, object, BOARD_NOTES, "{\"id\":1}");
+    set_json(&p.a, object, BOARD_TITLE, "", "\"x\"");
+    settle(&p);
+    CHECK_TEXT(value_of(&p.b, query, 0), "[{\"count\":1}]");
+    chordal_release(p.a.host, p.link_a);
+    test_host_close(&p.a);
+    open_store(&p.a);
+    provide(&p.a, BOARD);
+    object = object_in(&p.a, "board", "{\"name\":\"a\"}");
+    commit_put(&p.a, object, BOARD_NOTES, "{\"id\":2}");
+    test_poll(&p.a);
+    CHECK_INT(chordal_link_down(p.b.host, p.link_b, p.b.now, NULL), 0);
+    CHECK_INT(chordal_link_open(p.a.host, 0, &p.link_a, NULL), 0);
+    p.b.now += 60000;
+    test_poll(&p.b);
+    pair_up(&p);
+    settle(&p);
+    CHECK_TEXT(value_of(&p.b, query, 0), "[{\"count\":2}]");
+    CHECK_TEXT(value_of(&p.b, board, BOARD_TITLE), "\"x\"");
+    chordal_release(p.b.host, query);
+    chordal_release(p.b.host, board);
+    pair_close(&p);
+}
+
 /* ---- behind a host in the middle ---- */
 
 static void carry(test_host *hosts, const chordal_id links[4]) {
@@ -559,4 +593,5 @@ TESTS({"rows_follow_commits", rows_follow_commits}, {"counts_follow_commits", co
       {"names_that_are_the_hosts_own", names_that_are_the_hosts_own}, {"as_queries_say", as_queries_say},
       {"the_guard_of_its_object", the_guard_of_its_object},
       {"a_host_without_a_store_has_none", a_host_without_a_store_has_none},
+      {"a_provider_that_was_restarted", a_provider_that_was_restarted},
       {"a_query_finds_its_object_behind_a_relay", a_query_finds_its_object_behind_a_relay}, {"done", done})

@@ -281,6 +281,7 @@ TEST(queries_that_are_refused) {
         {"{\"group\":[]}", CHORDAL_E_INVALID},
         {"{\"group\":[\"n\",\"n\"]}", CHORDAL_E_INVALID},
         {"{\"count\":1}", CHORDAL_E_INVALID},
+        {"{\"stale\":1}", CHORDAL_E_INVALID},
         {"{\"count\":true,\"limit\":5}", CHORDAL_E_INVALID},
         {"{\"after\":5}", CHORDAL_E_INVALID},
         {"{\"after\":\"\"}", CHORDAL_E_INVALID},

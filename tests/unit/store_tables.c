@@ -485,6 +485,91 @@ TEST(what_does_not_fit_the_file) {
     test_host_close(&h);
 }
 
+/* ---- rows of older versions ---- */
+
+#define VERSIONED ",\"columns\":{\"a\":\"integer\",\"b\":\"text\"},\"key\":[\"a\"],\"version\":"
+
+static int count_stale(chordal_id object) {
+    const char *answer = query_of(&h, object, 0, "{\"stale\":true,\"count\":true}");
+    const char *count = strstr(answer, "\"count\":");
+    return count ? atoi(count + 8) : -1;
+}
+
+/* One page of what an older version wrote is put anew. False: nothing was left. */
+static bool migrate_page(chordal_id object) {
+    static char page[1 << 16];
+    chordal_transaction *t = draft_on(&h);
+    char json[64];
+    snprintf(page, sizeof page, "%s", query_in(t, object, 0, "{\"stale\":true,\"limit\":100}"));
+    bool any = false;
+    for (const char *at = page; (at = strstr(at, "{\"a\":")) != NULL; at++, any = true) {
+        snprintf(json, sizeof json, "{\"a\":%d,\"b\":\"new\"}", atoi(at + 5));
+        put(t, object, 0, json);
+    }
+    CHECK_TEXT(query_in(t, object, 0, "{\"stale\":true,\"count\":true,\"where\":{\"eq\":[\"b\",\"new\"]}}"),
+               "{\"rows\":[{\"count\":0}],\"after\":null}");
+    commit(t);
+    test_poll(&h);
+    return any;
+}
+
+TEST(old_rows_are_put_anew_page_by_page) {
+    new_store();
+    chordal_id object = open_with(VERSIONED "1");
+    chordal_transaction *t = draft_on(&h);
+    for (int i = 0; i < 250; i++) {
+        char json[64];
+        snprintf(json, sizeof json, "{\"a\":%d,\"b\":\"old\"}", i);
+        put(t, object, 0, json);
+    }
+    commit(t);
+    test_poll(&h);
+    CHECK_INT(count_stale(object), 0);
+    test_host_close(&h);
+    object = open_with(VERSIONED "2");
+    CHECK_INT(count_stale(object), 250);
+    CHECK(migrate_page(object));
+    CHECK_INT(count_stale(object), 150);
+    commit_put(&h, object, 0, "{\"a\":249,\"b\":\"by another\"}");
+    commit_put(&h, object, 0, "{\"a\":1000}");
+    test_poll(&h);
+    test_host_close(&h); /* it goes on where it was */
+    object = open_with(VERSIONED "2");
+    CHECK_INT(count_stale(object), 149);
+    int pages = 0;
+    while (migrate_page(object)) pages++;
+    CHECK_INT(pages, 2);
+    CHECK_INT(count_stale(object), 0);
+    CHECK(strstr(row_of(&h, object, 0, "249"), "by another") != NULL);
+    t = draft_on(&h); /* a row that is as it was is of this version when it is put */
+    test_host_close(&h);
+    chordal_transaction_abort(t);
+    object = open_with(VERSIONED "3");
+    t = draft_on(&h);
+    CHECK(strstr(row_in(t, object, 0, "7"), "new") != NULL);
+    put(t, object, 0, "{\"a\":7,\"b\":\"new\"}");
+    commit(t);
+    test_poll(&h);
+    CHECK_INT(count_stale(object), 250);
+    test_host_close(&h);
+}
+
+TEST(rows_of_the_first_days_get_a_version) {
+    new_store();
+    chordal_id object = open_with(VERSIONED "4");
+    commit_put(&h, object, 0, "{\"a\":1,\"b\":\"old\"}");
+    test_host_close(&h);
+    store_execute("ALTER TABLE chordal_table_1 DROP COLUMN v; UPDATE chordal_tables SET declaration = "
+                  "CAST(x'93' || substr(declaration, 2, length(declaration) - 2) AS BLOB)");
+    object = open_with(VERSIONED "4");
+    CHECK_INT(count_stale(object), 0);
+    CHECK(strstr(row_of(&h, object, 0, "1"), "old") != NULL);
+    test_host_close(&h);
+    object = open_with(VERSIONED "5");
+    CHECK_INT(count_stale(object), 1);
+    test_host_close(&h);
+}
+
 TEST(a_store_of_the_first_schema_is_migrated) {
     new_store();
     open_store(&h);
@@ -560,6 +645,8 @@ TESTS({"rows_are_there_again", rows_are_there_again}, {"rows_belong_to_their_obj
       {"declarations_that_are_refused", declarations_that_are_refused}, {"names_are_no_sql", names_are_no_sql},
       {"a_table_of_a_type_table", a_table_of_a_type_table}, {"columns_come_and_go", columns_come_and_go},
       {"what_does_not_fit_the_file", what_does_not_fit_the_file},
+      {"old_rows_are_put_anew_page_by_page", old_rows_are_put_anew_page_by_page},
+      {"rows_of_the_first_days_get_a_version", rows_of_the_first_days_get_a_version},
       {"a_store_of_the_first_schema_is_migrated", a_store_of_the_first_schema_is_migrated},
       {"the_outbox_has_rows", the_outbox_has_rows},
       {"an_object_with_a_table_over_a_link", an_object_with_a_table_over_a_link}, {"done", done})

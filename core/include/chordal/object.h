@@ -32,7 +32,10 @@
  * A table (table.h) is in the store. Its 1 to 64 columns are integer, real, text, json or bytes; the key is of 1 to 8
  * of them, an index, too (json in neither). The store's table is brought up to the declaration at once: it is made,
  * columns that are new are added (with their default, which integer, real and text may have), those that are gone are
- * forgotten, indexes are made and dropped.
+ * forgotten, indexes are made and dropped. `version` is noted with each row that is written. Rows of older versions
+ * stay as they are and are read as they are, until the program puts them anew: a query with {"stale": true} finds
+ * them, so it goes through all, a page in a transaction, at its own pace, with other commits in between, and goes on
+ * where it was after a restart.
  *
  * Names that begin with "chordal." are the host's own.
  *

@@ -54,6 +54,7 @@ CHORDAL_API int chordal_transaction_row(chordal_transaction *transaction, chorda
  *     order    [column or [column, "asc" or "desc"], …], at most 8; the key decides what is left open
  *     limit    1 to 10000, default 1000
  *     after    a cursor: the rows behind it
+ *     stale    true: only rows that an older version of the table has written (object.h)
  *     count    true: how many rows      sum    a column of numbers: its sum      group    [column, …]: of each group
  *
  * A comparison with a cell that is null does not hold, `ne` and `not` are the contrary of what they deny. Numbers are
