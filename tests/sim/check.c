@@ -303,7 +303,8 @@ static bool was_starved(const sim_host *host) {
 static bool may_come_late(sim_world *w, const sim_call *call, int host, uint64_t session) {
     const sim_reader *reader = &w->readers[call->reader];
     bool again = call->idempotent && (w->guarded || was_starved(&w->hosts[host])); /* refused before, sent again */
-    return session != reader->run_session && (call->settled || call->released || again);
+    bool same = session == reader->run_session && sim_host_life(w, host)->serial == reader->run_life;
+    return !same && (call->settled || call->released || again);
 }
 
 void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
@@ -320,6 +321,7 @@ void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
                  call->number, reader->run_last);
     reader->run_last = call->number;
     reader->run_session = session;
+    reader->run_life = sim_host_life(w, host)->serial;
 }
 
 /* The state that a run caused is there before its result. */

@@ -257,7 +257,8 @@ typedef struct sim_reader {
     uint64_t opened;
     uint32_t calls;
     uint64_t run_last;    /* the last call of this reference that ran, */
-    uint64_t run_session; /* and in which session */
+    uint64_t run_session; /* in which session */
+    uint32_t run_life;    /* of which life of the provider */
     bool retrying, taking;
     /* what frames told */
     chordal__node *copy[SIM_STATES];
