@@ -103,7 +103,7 @@ static chordal__node *revision_of(chordal_host *host, chordal_id id, uint32_t wh
         return NULL;
     }
     const chordal__slot *slot = &object->slots[member];
-    chordal__node *value = which != member && slot->tip ? slot->tip : slot->head;
+    chordal__node *value = CHORDAL__STORE && which != member && slot->tip ? slot->tip : slot->head;
     if (!value) *code = chordal__fail(error, CHORDAL_E_STATE, 0, "the derive has no value yet");
     return value;
 }

@@ -154,6 +154,7 @@ int chordal_call_start(chordal_host *host, chordal_id id, const char *method, si
     if (code < 0) return chordal__leave(host, code);
     code = chordal__arguments_of(&host->runtime, format, arguments, arguments_len, &body, error);
     if (code < 0) return chordal__leave(host, code);
+    if (timeout >= CHORDAL_NEVER) timeout = 0;
     code = chordal__call_start(reference, method, method_len, body, timeout, &call, error);
     if (code < 0)
         chordal__body_unref(body);

@@ -170,10 +170,10 @@ export interface Flat {
   call_fail(host: HostHandle, call: number, name: string, message: string): void;
   /**
    * Call a method. `arguments` is an array in `format`; in PACKED form an element may be bytes (MessagePack bin),
-   * which travel raw. `timeout` in ms from now, 0: none; a call whose deadline passes before it was sent is never
-   * sent. The outcome is a RESULT event. A call on a reference that is pending or down is parked and leaves in order
-   * once it is live. Errors (nothing was sent): CLOSED, NO_MEMBER (known already), the data errors, RETIRED, REVOKED,
-   * LIMIT.
+   * which travel raw. `timeout` in ms from now, 0 or from CHORDAL_NEVER on: none; a call whose deadline passes before
+   * it was sent is never sent. The outcome is a RESULT event. A call on a reference that is pending or down is parked
+   * and leaves in order once it is live. Errors (nothing was sent): CLOSED, NO_MEMBER (known already), the data
+   * errors, RETIRED, REVOKED, LIMIT.
    */
   call_start(host: HostHandle, reference: number, method: string, format: number, args: Uint8Array, timeout: number): number;
   /**

@@ -647,6 +647,29 @@ TEST(no_value_has_a_key_twice) {
     test_host_close(&h);
 }
 
+/* A timeout that no clock reaches is none. */
+TEST(a_call_may_wait_for_ever) {
+    static const chordal_time timeouts[] = {CHORDAL_NEVER, UINT64_MAX - 1, UINT64_MAX};
+    test_host h;
+    test_host_open(&h, (chordal_host_options){0});
+    provide(&h, NOTES);
+    chordal_id reference = get(&h, "notes", NOTES_PARAMS), made;
+    test_poll(&h);
+    for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++) {
+        CHECK_INT(chordal_call_start(h.host, reference, "add", 3, CHORDAL_FORMAT_JSON, (const uint8_t *)"[]", 2,
+                                     timeouts[i], &made, NULL),
+                  0);
+        test_poll(&h);
+        CHECK_INT(chordal_host_deadline(h.host), CHORDAL_NEVER);
+        CHECK_INT(answer(&h, last_call(&h), "1"), 0);
+        test_poll(&h);
+        CHECK_INT(last_event(&h, CHORDAL_EVENT_RESULT)->as.result.code, 0);
+        chordal_release(h.host, made);
+    }
+    chordal_release(h.host, reference);
+    test_host_close(&h);
+}
+
 /* ---- copies that the program keeps, with takes, resets and drops at odd times ---- */
 
 static uint64_t random_state;
@@ -779,4 +802,5 @@ TESTS({"an object that was never told holds up nothing", an_object_that_was_neve
       {"a cut is split by its size", a_cut_is_split_by_its_size},
       {"parked calls are limited", parked_calls_are_limited},
       {"a full host refuses and goes on", a_full_host_refuses_and_goes_on},
-      {"no value has a key twice", no_value_has_a_key_twice}, {"kept copies converge", kept_copies_converge})
+      {"a call may wait for ever", a_call_may_wait_for_ever}, {"no value has a key twice", no_value_has_a_key_twice},
+      {"kept copies converge", kept_copies_converge})

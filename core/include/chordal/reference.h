@@ -59,9 +59,10 @@ CHORDAL_API int chordal_watch_take(chordal_host *host, chordal_id watch, chordal
 CHORDAL_API int chordal_watch_reset(chordal_host *host, chordal_id watch, chordal_error *error);
 
 /* Call a method. `arguments` is an array in `format`; in PACKED form an element may be bytes (MessagePack bin), which
- * travel raw. `timeout` in ms from now, 0: none; a call whose deadline passes before it was sent is never sent. The
- * outcome is a RESULT event. A call on a reference that is pending or down is parked and leaves in order once it is
- * live. Errors (nothing was sent): CLOSED, NO_MEMBER (known already), the data errors, RETIRED, REVOKED, LIMIT. */
+ * travel raw. `timeout` in ms from now, 0 or from CHORDAL_NEVER on: none; a call whose deadline passes before it was
+ * sent is never sent. The outcome is a RESULT event. A call on a reference that is pending or down is parked and leaves
+ * in order once it is live. Errors (nothing was sent): CLOSED, NO_MEMBER (known already), the data errors, RETIRED,
+ * REVOKED, LIMIT. */
 CHORDAL_API int chordal_call_start(chordal_host *host, chordal_id reference, const char *method, size_t method_len,
                                    uint32_t format, const uint8_t *arguments, size_t arguments_len,
                                    chordal_time timeout, chordal_id *out_call, chordal_error *error);
