@@ -326,10 +326,10 @@ TEST(spoiled_ops_are_refused_or_read) {
     end();
 }
 
-static void free_members(chordal__member_value *values) {
+static void free_members(chordal__member_value *told) {
     for (int i = 0; i < 5; i++) {
-        chordal__node_unref(memory, values[i].value);
-        chordal__node_unref(memory, values[i].error);
+        chordal__node_unref(memory, told[i].value);
+        chordal__node_unref(memory, told[i].error);
     }
 }
 
@@ -341,7 +341,7 @@ static bool same_member(const chordal__member_value *a, const chordal__member_va
 
 /* JSON whose third list is empty is read at once, but not when there is a space in the list: all else is the same. */
 static void read_with_a_space(const uint8_t *data, size_t len, const bool *is_state, int code, uint64_t position,
-                              const chordal__member_value *values) {
+                              const chordal__member_value *told) {
     if (len < 4 || memcmp(data + len - 4, ",[]]", 4) != 0) return;
     chordal__member_value again[5];
     chordal__dictionary reader;
@@ -354,7 +354,7 @@ static void read_with_a_space(const uint8_t *data, size_t len, const bool *is_st
                                      &limits, &error),
               code);
     CHECK(error.position == position || (position >= len - 2 && error.position >= len - 2));
-    for (int i = 0; code == 0 && i < 5; i++) CHECK(same_member(&values[i], &again[i]));
+    for (int i = 0; code == 0 && i < 5; i++) CHECK(same_member(&told[i], &again[i]));
     free_members(again);
     chordal__dictionary_dispose(&reader);
     free(spaced);
