@@ -198,7 +198,8 @@ static int put_item(chordal__runtime *runtime, chordal__node *item, chordal_erro
     int code = name_entry(&to, item, !table, error);
     if (code == 0)
         code = table ? chordal__fill_table(runtime->store, &to.address, item, error)
-               : row ? chordal__fill_row(runtime->store, &to.address, row, error)
+               : row ? chordal__fill_row(runtime->store, &to.address, row,
+                                         is_kind(field(item, "stale"), CHORDAL_KIND_TRUE), error)
                      : put_document(&to, runtime, item, error);
     for (size_t i = 0; i < 4; i++) chordal__buffer_dispose(&to.texts[i]);
     return code;

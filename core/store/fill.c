@@ -81,7 +81,7 @@ static int make_row(const chordal__table *table, const chordal__node *cells, cho
 }
 
 static int put_row(chordal__store *store, chordal__table *table, const chordal__address *address,
-                   const chordal__row *row, chordal_error *error) {
+                   const chordal__row *row, bool stale, chordal_error *error) {
     chordal__owner owner = {.id = 0};
     chordal__row *known = NULL;
     chordal__list_init(&owner.staged);
@@ -91,11 +91,12 @@ static int put_row(chordal__store *store, chordal__table *table, const chordal__
     chordal__row_unref(known);
     if (code < 0) return code;
     code = chordal__row_store(store, table, &owner, address, store->last + 1, row, row, error);
+    if (code == 0 && stale) code = chordal__row_age(store, table, &owner, row, error);
     chordal__list_remove(&owner.staged);
     return code < 0 ? give_up(store, code) : 0;
 }
 
-int chordal__fill_row(chordal__store *store, const chordal__address *address, const chordal__node *cells,
+int chordal__fill_row(chordal__store *store, const chordal__address *address, const chordal__node *cells, bool stale,
                       chordal_error *error) {
     chordal__table *table = NULL;
     chordal__row *row = NULL;
@@ -103,7 +104,7 @@ int chordal__fill_row(chordal__store *store, const chordal__address *address, co
     if (code == 0) code = find_table(store, address, &table, error);
     if (code == 0) code = make_row(table, cells, &row, error);
     if (code < 0) return code;
-    code = put_row(store, table, address, row, error);
+    code = put_row(store, table, address, row, stale, error);
     chordal__row_unref(row);
     return code;
 }

@@ -325,7 +325,8 @@ int chordal__fill_put(chordal__store *store, const chordal__address *address, ui
 /* Before all else: a table, by what it is declared as. */
 int chordal__fill_table(chordal__store *store, const chordal__address *named, chordal__node *declared,
                         chordal_error *error);
-int chordal__fill_row(chordal__store *store, const chordal__address *address, const chordal__node *row,
+/* `stale`: an older version of the table wrote it. */
+int chordal__fill_row(chordal__store *store, const chordal__address *address, const chordal__node *row, bool stale,
                       chordal_error *error);
 int chordal__fill_seal(chordal__store *store, chordal_error *error);
 

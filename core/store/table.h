@@ -70,7 +70,7 @@ typedef struct chordal__index {
     uint32_t columns[CHORDAL__KEY_LIMIT];
 } chordal__index;
 
-enum { CHORDAL__ROW_PUT, CHORDAL__ROW_REMOVE, CHORDAL__ROW_FIND, CHORDAL__ROW_STATEMENTS };
+enum { CHORDAL__ROW_PUT, CHORDAL__ROW_REMOVE, CHORDAL__ROW_FIND, CHORDAL__ROW_AGE, CHORDAL__ROW_STATEMENTS };
 
 typedef struct chordal__table {
     chordal__memory *memory;
@@ -162,6 +162,9 @@ int chordal__owner_find(chordal__store *store, const chordal__address *address, 
 int chordal__row_store(chordal__store *store, chordal__table *table, chordal__owner *owner,
                        const chordal__address *address, uint64_t number, const chordal__row *key,
                        const chordal__row *row, chordal_error *error);
+/* In a step: a row that was put is of the version before. */
+int chordal__row_age(chordal__store *store, chordal__table *table, const chordal__owner *owner, const chordal__row *key,
+                     chordal_error *error);
 /* *out NULL: there is none. */
 int chordal__row_find(chordal__store *store, chordal__table *table, const chordal__owner *owner,
                       const chordal__row *key, CHORDAL_OWN chordal__row **out, chordal_error *error);

@@ -24,11 +24,12 @@ static void put_key(chordal__buffer *sql, const chordal__table *table) {
 
 static void write_sql(chordal__buffer *sql, const chordal__table *table, int which) {
     static const char *const begins[] = {"INSERT OR REPLACE INTO chordal_table_", "DELETE FROM chordal_table_",
-                                         "SELECT "};
+                                         "SELECT ", "UPDATE chordal_table_"};
     chordal__buffer_text(sql, begins[which]);
     if (which == CHORDAL__ROW_FIND) put_columns(sql, table);
     if (which == CHORDAL__ROW_FIND) chordal__buffer_text(sql, " FROM chordal_table_");
     chordal__buffer_decimal(sql, (uint64_t)table->id);
+    if (which == CHORDAL__ROW_AGE) chordal__buffer_text(sql, " SET v=v-1");
     if (which != CHORDAL__ROW_PUT) {
         put_key(sql, table);
     } else {
@@ -210,6 +211,15 @@ int chordal__row_store(chordal__store *store, chordal__table *table, chordal__ow
     if (code == 0 && row) return put(store, table, owner->id, row, error);
     if (code < 0 || !owner->id) return code;
     sqlite3_stmt *statement = statement_of(store, table, CHORDAL__ROW_REMOVE, &code, error);
+    if (code < 0) return code;
+    bind_key(statement, table, owner->id, key);
+    return chordal__statement_run(store, statement, error);
+}
+
+int chordal__row_age(chordal__store *store, chordal__table *table, const chordal__owner *owner, const chordal__row *key,
+                     chordal_error *error) {
+    int code;
+    sqlite3_stmt *statement = statement_of(store, table, CHORDAL__ROW_AGE, &code, error);
     if (code < 0) return code;
     bind_key(statement, table, owner->id, key);
     return chordal__statement_run(store, statement, error);

@@ -102,15 +102,19 @@ static uint32_t provide(exporting *self, const char *type, const char *params) {
     return self->types++;
 }
 
-static void print_rows(exporting *self, const char *owner, const char *member, tool_slice rows) {
+/* The rows of a page; those that are next among the `stale`, too, are of an older version. */
+static void print_rows(exporting *self, const char *owner, const char *member, tool_slice rows, tool_slice stale) {
+    size_t old = 1;
     for (size_t at = 1; at + 1 < rows.len;) {
-        size_t end = tool_value_end(rows.data, at);
+        size_t end = tool_value_end(rows.data, at), len = end - at;
+        bool is_old = old + len < stale.len && memcmp(stale.data + old, rows.data + at, len) == 0;
         print_field("type", tool_field(owner, "type"), true);
         print_field("params", tool_field(owner, "params"), false);
         print_field("member", (tool_slice){member, strlen(member)}, false);
-        print_field("row", (tool_slice){rows.data + at, end - at}, false);
-        puts("}");
+        print_field("row", (tool_slice){rows.data + at, len}, false);
+        puts(is_old ? ",\"stale\":true}" : "}");
         self->items++;
+        old += is_old ? len + 1 : 0;
         at = end + 1;
     }
 }
@@ -130,21 +134,31 @@ static void query(exporting *self, chordal_id object, uint32_t member, const too
     out->data[len] = 0;
 }
 
-static void print_member(exporting *self, const char *owner, chordal_id object, uint32_t index, const char *member) {
-    tool_text asked = {0}, page = {0};
-    tool_slice after = {"null", 4};
-    do {
-        asked.len = 0;
-        tool_text_add(&asked, "{\"limit\":1000");
-        if (!is_same(after, "null")) tool_text_add(&asked, ",\"after\":");
-        if (!is_same(after, "null")) tool_text_put(&asked, after.data, after.len);
-        tool_text_add(&asked, "}");
-        query(self, object, index, &asked, &page);
-        print_rows(self, owner, member, tool_field(page.data, "rows"));
-        after = tool_field(page.data, "after");
-    } while (!is_same(after, "null"));
+static void ask(exporting *self, chordal_id object, uint32_t member, bool stale, tool_slice after, tool_text *out) {
+    tool_text asked = {0};
+    tool_text_add(&asked, stale ? "{\"limit\":1000,\"stale\":true" : "{\"limit\":1000");
+    if (!is_same(after, "null")) tool_text_add(&asked, ",\"after\":");
+    if (!is_same(after, "null")) tool_text_put(&asked, after.data, after.len);
+    tool_text_add(&asked, "}");
+    query(self, object, member, &asked, out);
     tool_text_free(&asked);
+}
+
+/* Beside each page those behind the same row that are stale, in the same order: what of them is in the page comes
+ * first. */
+static void print_member(exporting *self, const char *owner, chordal_id object, uint32_t index, const char *member) {
+    tool_text page = {0}, stale = {0}, after = {0};
+    tool_text_add(&after, "null");
+    do {
+        tool_slice behind = {after.data, after.len};
+        ask(self, object, index, false, behind, &page);
+        ask(self, object, index, true, behind, &stale);
+        print_rows(self, owner, member, tool_field(page.data, "rows"), tool_field(stale.data, "rows"));
+        tool_text_set(&after, tool_field(page.data, "after"));
+    } while (strcmp(after.data, "null") != 0);
     tool_text_free(&page);
+    tool_text_free(&stale);
+    tool_text_free(&after);
 }
 
 /* Its tables in the order in which they were provided. */

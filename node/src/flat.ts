@@ -464,10 +464,11 @@ export interface Flat {
   /**
    * Put something into a store that is new: a table, {"type", "member", "version", "columns", "key", "indexes"}
    * (object.h), all of them first; a document, {"type", "version", "params" (in the type's order), "member",
-   * "value"}; a row of a table, {"type", "params", "member", "row"}. Other keys are ignored. No document and no row
-   * is there before chordal_store_seal, and none at all when the host is closed before; until then no type can be
-   * provided. Errors: STATE (the store has documents, or types are provided, or an earlier one failed; a table that
-   * comes late), EXISTS (it is there), INVALID (with words), the errors of rows, the data errors.
+   * "value"}; a row of a table, {"type", "params", "member", "row", "stale" (true: an older version of the table
+   * wrote it)}. Other keys are ignored. No document and no row is there before chordal_store_seal, and none at all
+   * when the host is closed before; until then no type can be provided. Errors: STATE (the store has documents, or
+   * types are provided, or an earlier one failed; a table that comes late), EXISTS (it is there), INVALID (with
+   * words), the errors of rows, the data errors.
    */
   store_put(host: HostHandle, format: number, item: Uint8Array): void;
   /**

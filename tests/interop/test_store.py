@@ -212,11 +212,15 @@ def test_tables(tmp_path):
         {"a": -(2**63) + i, "b": text, "c": (i + 1) / 7, "d": {"x": [text, i]}, "e": "AP8="}
         for i, text in enumerate(["", "\u0000", "ä😀", '"', "\ud800", "x" * 4000])
     ]
+    stale = {"stale": True}
     rows += [{"a": i, "b": "many", "c": None, "d": None, "e": None} for i in range(2500)]
     items = [
         *tables,
         {"type": "t", "version": 2, "params": {"z": 1, "a": "x"}, "member": "title", "value": "document"},
-        *({"type": "t", "params": {"z": 1, "a": "x"}, "member": "rows", "row": row} for row in rows),
+        *(
+            {"type": "t", "params": {"z": 1, "a": "x"}, "member": "rows", "row": row, **(stale if i % 3 else {})}
+            for i, row in enumerate(rows)
+        ),
         {"type": "t", "params": {"z": 2, "a": "y"}, "member": "more", "row": {**rows[0], "e": "AAECAw=="}},
     ]
     lines_of = [{"chordal": "export", "version": 1}, *items, {"items": len(items)}]
