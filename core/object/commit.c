@@ -35,7 +35,7 @@ static void drop_changes(chordal__commit *commit) {
         chordal__ops_dispose(&change->ops);
         for (uint32_t k = 0; k < change->values_len; k++) drop_value(memory, &change->values[k]);
         chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
-        if (CHORDAL__STORE) chordal__tables_drop(change);
+        if (CHORDAL__STORE && commit->runtime->store) chordal__tables_drop(change);
         if (change->object) chordal__object_unpin(change->object);
     }
 }
@@ -78,7 +78,7 @@ static void show_values(chordal__commit *commit) {
         }
         chordal__tell_batch(&change->object->early, commit->number, &change->ops);
     }
-    if (CHORDAL__STORE) chordal__live_apply(commit);
+    if (CHORDAL__STORE && commit->runtime->store) chordal__live_apply(commit);
 }
 
 static void mark_all_derives(chordal__object *object) {
@@ -110,7 +110,7 @@ static void publish(chordal__commit *commit) {
         chordal__change *change = &commit->changes[i];
         if (change->ops.count) chordal__tell_batch(&change->object->observers, commit->number, &change->ops);
     }
-    if (CHORDAL__STORE) chordal__live_publish(commit->runtime, commit->number);
+    if (CHORDAL__STORE && commit->runtime->store) chordal__live_publish(commit->runtime, commit->number);
 }
 
 static void go_live(chordal__object *object) {
@@ -144,7 +144,7 @@ static void end(chordal__commit *commit) {
     }
     publish(commit);
     runtime->hooks->published(runtime);
-    if (CHORDAL__STORE) chordal__live_published(runtime);
+    if (CHORDAL__STORE && runtime->store) chordal__live_published(runtime);
     end_commit(commit);
 }
 

@@ -102,6 +102,11 @@ int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error
     return code;
 }
 
+/* Its host may have some. */
+static inline bool has_tables(const chordal_transaction *transaction) {
+    return CHORDAL__STORE && transaction->runtime->store;
+}
+
 static bool is_row(const chordal_transaction *transaction, chordal_id id, const chordal__path *path) {
     const chordal__object *object = chordal__id_get(&transaction->runtime->ids, id, CHORDAL__ID_OBJECT);
     uint64_t member = path->segments[0].index;
@@ -112,7 +117,7 @@ static bool is_row(const chordal_transaction *transaction, chordal_id id, const 
 static int do_op(chordal_transaction *transaction, chordal_id object, chordal__op op, chordal_error *error) {
     chordal__touched *touched;
     int code = CHORDAL_E_PATH;
-    bool row = CHORDAL__STORE && op.path && op.path->count > 1 && is_row(transaction, object, op.path);
+    bool row = has_tables(transaction) && op.path && op.path->count > 1 && is_row(transaction, object, op.path);
     if (row)
         code = chordal__own_table_op(transaction, object, &op, error);
     else if (!op.path || op.path->count == 0 || op.path->segments[0].is_key || op.path->segments[0].index > UINT32_MAX)
@@ -172,7 +177,7 @@ static int check_conflicts(const chordal_transaction *transaction, chordal_error
         if (touched->object->state == CHORDAL__OBJECT_RETIRED)
             return chordal__fail(error, CHORDAL_E_RETIRED, 0, "an object was retired during the transaction");
     }
-    return CHORDAL__STORE ? chordal__own_tables_check(transaction, error) : 0;
+    return has_tables(transaction) ? chordal__own_tables_check(transaction, error) : 0;
 }
 
 static bool takes_part(const chordal_transaction *transaction, const chordal__touched *touched) {
@@ -180,7 +185,7 @@ static bool takes_part(const chordal_transaction *transaction, const chordal__to
 }
 
 static uint32_t count_objects(const chordal_transaction *transaction) {
-    uint32_t count = CHORDAL__STORE ? chordal__own_tables_count(transaction) : 0;
+    uint32_t count = has_tables(transaction) ? chordal__own_tables_count(transaction) : 0;
     for (size_t i = 0; i < transaction->touched_len; i++) {
         bool first = true;
         if (!takes_part(transaction, &transaction->touched[i])) continue;
@@ -249,7 +254,7 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction, chord
         int code = add_touched(commit, touched, error);
         if (code < 0) return code;
     }
-    return CHORDAL__STORE ? chordal__own_tables_prepare(commit, transaction, error) : 0;
+    return has_tables(transaction) ? chordal__own_tables_prepare(commit, transaction, error) : 0;
 }
 
 /* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees what
@@ -289,7 +294,7 @@ static void advance_tips(chordal__commit *commit, chordal_transaction *transacti
             slot->moves++;
         }
     }
-    if (CHORDAL__STORE) chordal__tables_advance(commit);
+    if (has_tables(transaction)) chordal__tables_advance(commit);
 }
 
 int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *out_ticket, chordal_error *error) {
@@ -302,7 +307,7 @@ int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *ou
     if (code < 0) return code;
     for (size_t i = 0; CHORDAL__STORE && i < transaction->touched_len; i++)
         transaction->changes |= transaction->touched[i].draft.ops.count != 0;
-    if (CHORDAL__STORE) transaction->changes |= chordal__own_tables_change(transaction);
+    if (has_tables(transaction)) transaction->changes |= chordal__own_tables_change(transaction);
     chordal__commit *commit = chordal__commit_new(runtime, count_objects(transaction));
     if (!commit) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a commit");
     code = fill(commit, transaction, error);
