@@ -35,39 +35,39 @@ static int splice(chordal__live *live, size_t at, uint64_t remove, chordal__node
 static int set_field(chordal__live *live, size_t at, const void *name, size_t len, chordal__node *value) {
     const chordal__segment path[] = {
         {.index = 0}, {.index = at}, {.is_key = true, .key = name, .key_len = (uint32_t)len}};
-    return value ? push(live, CHORDAL_OP_SET, path, 3, 0, 0, value) : CHORDAL_E_NOMEM;
+    return push(live, CHORDAL_OP_SET, path, 3, 0, 0, value);
 }
 
 /* ---- values ---- */
 
-/* What was packed into the scratch. */
-static chordal__node *unpack(chordal__runtime *runtime) {
+/* What was packed into the scratch: DEPTH where the list around makes it too deep; else only damage is no value. */
+static int unpack(chordal__runtime *runtime, chordal__node **out) {
     const chordal__limits limits = {.depth = runtime->settings.limits.depth, .size = UINT64_MAX};
     const chordal__buffer *packed = &runtime->scratch;
-    chordal__node *node;
-    if (packed->failed) return NULL;
-    return chordal__pack_read(runtime->memory, packed->data, packed->len, &limits, &node, NULL) < 0 ? NULL : node;
+    if (packed->failed) return packed->failed;
+    int code = chordal__pack_read(runtime->memory, packed->data, packed->len, &limits, out, NULL);
+    return code == 0 || code == CHORDAL_E_NOMEM || code == CHORDAL_E_DEPTH ? code : CHORDAL_E_CORRUPT;
 }
 
-static chordal__node *row_node(const chordal__live *live, const chordal__row *row) {
+static int row_node(const chordal__live *live, const chordal__row *row, chordal__node **out) {
     chordal__runtime *runtime = live->object->runtime;
     chordal__buffer_clear(&runtime->scratch);
     chordal__row_pack(&runtime->scratch, live->query.table, row, CHORDAL__BYTES_DIGEST);
-    return unpack(runtime);
+    return unpack(runtime, out);
 }
 
-static chordal__node *cell_node(const chordal__live *live, const chordal__cell *cell) {
+static int cell_node(const chordal__live *live, const chordal__cell *cell, chordal__node **out) {
     chordal__runtime *runtime = live->object->runtime;
     chordal__buffer_clear(&runtime->scratch);
     chordal__cell_pack(&runtime->scratch, cell, CHORDAL__BYTES_DIGEST);
-    return unpack(runtime);
+    return unpack(runtime, out);
 }
 
-static chordal__node *group_node(const chordal__live *live, size_t at) {
+static int group_node(const chordal__live *live, size_t at, chordal__node **out) {
     chordal__runtime *runtime = live->object->runtime;
     chordal__buffer_clear(&runtime->scratch);
     chordal__group_pack(&runtime->scratch, &live->groups, at);
-    return unpack(runtime);
+    return unpack(runtime, out);
 }
 
 /* ---- rows in order ---- */
@@ -121,8 +121,9 @@ static int drop(chordal__live *live, size_t at) {
 /* ---- one row that changes ---- */
 
 static int show(chordal__live *live, size_t at) {
-    chordal__node *node = row_node(live, live->items[at]);
-    return node ? splice(live, at, 0, node) : CHORDAL_E_NOMEM;
+    chordal__node *node;
+    int code = row_node(live, live->items[at], &node);
+    return code < 0 ? code : splice(live, at, 0, node);
 }
 
 static int insert(chordal__live *live, chordal__row *row) {
@@ -144,6 +145,7 @@ static int take_out(chordal__live *live, size_t at) {
 /* The row stays where it is: only its cells change. */
 static int replace(chordal__live *live, size_t at, chordal__row *row) {
     chordal__buffer *key;
+    chordal__node *cell;
     chordal__row *before = live->items[at];
     int code = key_of(live, row, &key);
     if (code < 0) return code;
@@ -153,7 +155,8 @@ static int replace(chordal__live *live, size_t at, chordal__row *row) {
     for (uint32_t i = 0; i < row->count && code == 0 && at < live->query.limit; i++) {
         const chordal__column *column = &live->query.table->columns[i];
         if (chordal__cell_compare(&before->cells[i], &row->cells[i]) == 0) continue;
-        code = set_field(live, at, column->name, column->name_len, cell_node(live, &row->cells[i]));
+        code = cell_node(live, &row->cells[i], &cell);
+        if (code == 0) code = set_field(live, at, column->name, column->name_len, cell);
     }
     chordal__row_unref(before);
     return code;
@@ -179,12 +182,13 @@ static chordal__row *slim(const chordal__live *live, const chordal__row *row) {
 }
 
 static int show_group(chordal__live *live, size_t at, bool fresh) {
-    chordal__node *node = group_node(live, at);
-    if (!node) return CHORDAL_E_NOMEM;
+    chordal__node *node;
+    int code = group_node(live, at, &node);
+    if (code < 0) return code;
     if (fresh && live->query.groups_len) return splice(live, at, 0, node);
     chordal__memory *memory = live->object->runtime->memory;
     chordal__node *count = chordal__node_get(node, "count", 5), *sum = chordal__node_get(node, "sum", 3);
-    int code = count ? set_field(live, at, "count", 5, chordal__node_ref(count)) : 0;
+    if (count) code = set_field(live, at, "count", 5, chordal__node_ref(count));
     if (code == 0 && sum) code = set_field(live, at, "sum", 3, chordal__node_ref(sum));
     chordal__node_unref(memory, node);
     return code;
@@ -274,8 +278,11 @@ static int set_head(chordal__live *live, chordal_error *error) {
         for (size_t i = 0; i < shown; i++)
             chordal__row_pack(packed, live->query.table, live->items[i], CHORDAL__BYTES_DIGEST);
     }
-    chordal__node *node = unpack(runtime);
-    if (!node) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for the rows of a query");
+    chordal__node *node;
+    int code = unpack(runtime, &node);
+    if (code == CHORDAL_E_DEPTH) return chordal__fail(error, code, 0, "a row is nested too deep for a live query");
+    if (code == CHORDAL_E_CORRUPT) return chordal__fail(error, code, 0, "the store: a row is damaged");
+    if (code < 0) return chordal__fail(error, code, 0, "no memory for the rows of a query");
     chordal__slot *slot = &live->object->slots[0];
     chordal__node_unref(runtime->memory, slot->head);
     chordal__node_unref(runtime->memory, slot->tip);

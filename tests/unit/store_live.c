@@ -586,9 +586,44 @@ TEST(done) {
     if (store_folder[0]) remove_store();
 }
 
+/* A row may be as deep as the host allows, but in a list it is deeper: that is told as what it is. */
+TEST(a_row_that_is_too_deep) {
+    static const char held[] = "{\"type\":\"board\",\"params\":{\"name\":\"a\"},\"member\":\"notes\",\"query\":{}}";
+    new_store();
+    test_host_open(&h, (chordal_host_options){.store = store_path, .depth_limit = 8});
+    provide(&h, BOARD);
+    chordal_id object = object_in(&h, "board", "{\"name\":\"a\"}");
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":1,\"data\":[[[[[[]]]]]]}");
+    test_poll(&h);
+    chordal_id reference = get(&h, "chordal.query", held);
+    test_poll(&h);
+    CHECK_INT(chordal_reference_state(h.host, reference), CHORDAL_REFERENCE_LIVE);
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":1,\"data\":[[[[[[[]]]]]]]}"); /* a cell changes */
+    test_poll(&h);
+    CHECK_INT(chordal_reference_state(h.host, reference), CHORDAL_REFERENCE_FAILED);
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_REFERENCE)->as.reference.code, CHORDAL_E_DEPTH);
+    chordal_release(h.host, reference);
+    test_poll(&h);
+    reference = get(&h, "chordal.query", held);
+    test_poll(&h);
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_REFERENCE)->as.reference.code, CHORDAL_E_DEPTH);
+    commit_row(&h, chordal_transaction_remove, object, BOARD_NOTES, "1");
+    chordal_release(h.host, reference);
+    test_poll(&h);
+    reference = get(&h, "chordal.query", held);
+    test_poll(&h);
+    CHECK_INT(chordal_reference_state(h.host, reference), CHORDAL_REFERENCE_LIVE);
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":2,\"data\":[[[[[[[]]]]]]]}"); /* a row comes */
+    test_poll(&h);
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_REFERENCE)->as.reference.code, CHORDAL_E_DEPTH);
+    chordal_release(h.host, reference);
+    test_host_close(&h);
+}
+
 TESTS({"rows_follow_commits", rows_follow_commits}, {"counts_follow_commits", counts_follow_commits},
       {"a_limit_is_filled_again", a_limit_is_filled_again}, {"each_commit_shows_its_own", each_commit_shows_its_own},
-      {"held_in_the_middle", held_in_the_middle}, {"a_row_costs_the_same_among_many", a_row_costs_the_same_among_many},
+      {"held_in_the_middle", held_in_the_middle}, {"a_row_that_is_too_deep", a_row_that_is_too_deep},
+      {"a_row_costs_the_same_among_many", a_row_costs_the_same_among_many},
       {"it_needs_its_object", it_needs_its_object}, {"queries_that_cannot_be_held", queries_that_cannot_be_held},
       {"names_that_are_the_hosts_own", names_that_are_the_hosts_own}, {"as_queries_say", as_queries_say},
       {"the_guard_of_its_object", the_guard_of_its_object},

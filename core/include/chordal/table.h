@@ -16,7 +16,7 @@
  * Its one document `rows` is what chordal_transaction_query answers as `rows` (in a row `bytes` are {"length",
  * "digest"}, FNV-1a as 16 hexadecimal digits), and is changed by the very commits that change it. It lives as long as
  * the object that it is about, and is guarded as that is. A live sum is of whole numbers, a live count of at most
- * 1048576 rows.
+ * 1048576 rows. It fails with DEPTH at a row that with the two around it is nested deeper than the host's limit.
  *
  * A cell may be null, but those of the key. A key is its value, or an array of values when it has several columns; its
  * texts and bytes have at most 4096 bytes. */
