@@ -378,14 +378,16 @@ static void put_rows(world *w) {
     turn(w, w->provider, 0);
 }
 
+/* As bindings ask: {"where": {"ge": ["id", number]}, "limit": 100} in packed form, and the answer, too. */
 static void page_once(world *w) {
-    static uint8_t page[1 << 16];
+    static uint8_t page[1 << 16], query[] = "\x82\xa5where\x81\xa2ge\x92\xa2id\xcd..\xa5limit\x64";
     static int number;
-    char query[96];
     size_t found;
     number = (number + 7919) % (ROWS - PAGE);
-    int len = snprintf(query, sizeof query, "{\"where\":{\"ge\":[\"id\",%d]},\"limit\":100}", number);
-    OK(chordal_object_query(w->provider, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)query, (size_t)len, page,
+    uint8_t *place = query + sizeof query - 1 - 9;
+    place[0] = (uint8_t)(number >> 8 | 1); /* a number of two bytes is not below 256 */
+    place[1] = (uint8_t)number;
+    OK(chordal_object_query(w->provider, w->object, 1, CHORDAL_FORMAT_PACKED, query, sizeof query - 1, page,
                             sizeof page, &found, NULL));
 }
 

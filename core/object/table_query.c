@@ -157,20 +157,80 @@ static void pack_cursor(chordal__buffer *out, const chordal__query *query, const
     chordal__buffer_dispose(&text);
 }
 
-static void pack_answer(chordal__buffer *out, const chordal__query *query, const found *list, bool raw) {
-    bool more = list->len > query->limit;
-    size_t count = more ? query->limit : list->len;
-    chordal__buffer_clear(out);
+static void begin_answer(chordal__buffer *out, size_t count) {
     chordal__pack_write_object(out, 2);
     chordal__pack_write_string(out, "rows", 4);
     chordal__pack_write_array(out, count);
-    for (size_t i = 0; i < count; i++)
-        chordal__row_pack(out, query->table, list->rows[i], raw ? CHORDAL__BYTES_RAW : CHORDAL__BYTES_BASE64);
+}
+
+/* `last`: the row that others are behind of; NULL: there are none. */
+static void end_answer(chordal__buffer *out, const chordal__query *query, const chordal__row *last) {
     chordal__pack_write_string(out, "after", 5);
-    if (more)
-        pack_cursor(out, query, list->rows[count - 1]);
+    if (last)
+        pack_cursor(out, query, last);
     else
         chordal__buffer_byte(out, 0xc0);
+}
+
+static void pack_answer(chordal__buffer *out, const chordal__query *query, const found *list, uint8_t bytes) {
+    bool more = list->len > query->limit;
+    size_t count = more ? query->limit : list->len;
+    chordal__buffer_clear(out);
+    begin_answer(out, count);
+    for (size_t i = 0; i < count; i++) chordal__row_pack(out, query->table, list->rows[i], bytes);
+    end_answer(out, query, more ? list->rows[count - 1] : NULL);
+}
+
+/* ---- of the file alone: rows are packed where SQL shows them ---- */
+
+#define ANSWER_HEAD 9 /* bytes at most: it tells how many rows there are, and is written behind them */
+
+static void put_head(chordal__buffer *out, size_t count) {
+    size_t end = out->len;
+    begin_answer(out, count);
+    if (out->failed) return;
+    uint8_t head[ANSWER_HEAD];
+    size_t len = out->len - end;
+    memcpy(head, out->data + end, len);
+    memmove(out->data + len, out->data + ANSWER_HEAD, end - ANSWER_HEAD);
+    memcpy(out->data, head, len);
+    out->len = end - ANSWER_HEAD + len;
+}
+
+static int pack_scan(chordal__scan *scan, chordal__buffer *out, uint8_t bytes, chordal__row **last, uint64_t *count,
+                     chordal_error *error) {
+    chordal__cell cells[CHORDAL__COLUMNS_LIMIT];
+    const chordal__query *query = scan->query;
+    bool more;
+    int code;
+    while ((code = chordal__scan_cells(scan, cells, &more, error)) == 0 && more && *count < query->limit) {
+        chordal__cells_pack(out, query->table, cells, bytes);
+        if (++*count < query->limit) continue;
+        *last = chordal__row_new(query->table->memory, cells, query->table->columns_len);
+        if (!*last) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
+    }
+    if (code < 0 || more) return code;
+    chordal__row_unref(*last);
+    *last = NULL;
+    return 0;
+}
+
+static int answer_stored(chordal__rows *rows, const chordal__query *query, uint8_t bytes, chordal_error *error) {
+    chordal__runtime *runtime = rows->object->runtime;
+    chordal__buffer *out = &runtime->scratch;
+    chordal__scan scan;
+    chordal__row *last = NULL;
+    uint64_t count = 0, asked = (uint64_t)query->limit + 1;
+    int code = chordal__scan_begin(runtime->store, query, rows->object->owner, asked, &scan, error);
+    if (code < 0) return code;
+    chordal__buffer_clear(out);
+    (void)chordal__buffer_extend(out, ANSWER_HEAD);
+    code = pack_scan(&scan, out, bytes, &last, &count, error);
+    chordal__scan_end(&scan);
+    if (!out->failed) put_head(out, (size_t)count);
+    if (code == 0) end_answer(out, query, last);
+    chordal__row_unref(last);
+    return code;
 }
 
 static int count_row(void *context, chordal__row *row, chordal_error *error) {
@@ -204,8 +264,7 @@ static int answer_groups(chordal__rows *rows, chordal__own_table *own, const cho
         chordal__pack_write_object(&runtime->scratch, 2);
         chordal__pack_write_string(&runtime->scratch, "rows", 4);
         chordal__groups_answer(&runtime->scratch, &groups);
-        chordal__pack_write_string(&runtime->scratch, "after", 5);
-        chordal__buffer_byte(&runtime->scratch, 0xc0);
+        end_answer(&runtime->scratch, query, NULL);
     }
     chordal__groups_dispose(&groups);
     return code;
@@ -215,9 +274,11 @@ int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const cho
                          chordal_error *error) {
     chordal__runtime *runtime = rows->object->runtime;
     found list = {.memory = runtime->memory};
+    uint8_t bytes = raw ? CHORDAL__BYTES_RAW : CHORDAL__BYTES_BASE64;
     if (chordal__query_is_aggregate(query)) return answer_groups(rows, own, query, error);
+    if (!own) return answer_stored(rows, query, bytes, error);
     int code = chordal__rows_query(rows, own, query, (uint64_t)query->limit + 1, keep, &list, error);
-    if (code == 0) pack_answer(&runtime->scratch, query, &list, raw);
+    if (code == 0) pack_answer(&runtime->scratch, query, &list, bytes);
     drop_found(&list);
     return code;
 }

@@ -98,6 +98,9 @@ typedef struct chordal__scan {
 /* The rows of an owner that match, in order, from the cursor on; `limit` at most. To be ended if it began. */
 int chordal__scan_begin(chordal__store *store, const chordal__query *query, const chordal__owner *owner, uint64_t limit,
                         chordal__scan *out, chordal_error *error);
+/* The next row where it lies, until the one after it is asked for. *out_more false: there is none. */
+int chordal__scan_cells(chordal__scan *scan, chordal__cell cells[CHORDAL__COLUMNS_LIMIT], bool *out_more,
+                        chordal_error *error);
 /* *out NULL: that was the last one. */
 int chordal__scan_next(chordal__scan *scan, CHORDAL_OWN chordal__row **out, chordal_error *error);
 void chordal__scan_end(chordal__scan *scan);

@@ -235,12 +235,24 @@ int chordal__scan_begin(chordal__store *store, const chordal__query *query, cons
     return chordal__fail(error, code, 0, "no memory for a query");
 }
 
+static int step(chordal__scan *scan, bool *out_more, chordal_error *error) {
+    int result = scan->kept ? sqlite3_step(scan->kept->statement) : SQLITE_DONE;
+    *out_more = result == SQLITE_ROW;
+    return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : chordal__store_fail(scan->store, result, error);
+}
+
+int chordal__scan_cells(chordal__scan *scan, chordal__cell cells[CHORDAL__COLUMNS_LIMIT], bool *out_more,
+                        chordal_error *error) {
+    int code = step(scan, out_more, error);
+    if (*out_more) chordal__cells_of_statement(scan->query->table, scan->kept->statement, 0, cells);
+    return code;
+}
+
 int chordal__scan_next(chordal__scan *scan, chordal__row **out, chordal_error *error) {
+    bool more;
+    int code = step(scan, &more, error);
     *out = NULL;
-    if (!scan->kept) return 0;
-    int result = sqlite3_step(scan->kept->statement);
-    if (result == SQLITE_DONE) return 0;
-    if (result != SQLITE_ROW) return chordal__store_fail(scan->store, result, error);
+    if (!more) return code;
     *out = chordal__row_of_statement(scan->store->memory, scan->query->table, scan->kept->statement, 0);
     return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
 }

@@ -132,6 +132,7 @@ void chordal__row_draft_dispose(chordal__row_draft *draft);
 /* How bytes cells are written: as base64 text, as MessagePack bin, or as {"length", "digest"}. */
 enum { CHORDAL__BYTES_BASE64, CHORDAL__BYTES_RAW, CHORDAL__BYTES_DIGEST };
 void chordal__cell_pack(chordal__buffer *out, const chordal__cell *cell, uint8_t bytes);
+void chordal__cells_pack(chordal__buffer *out, const chordal__table *table, const chordal__cell *cells, uint8_t bytes);
 void chordal__row_pack(chordal__buffer *out, const chordal__table *table, const chordal__row *row, uint8_t bytes);
 void chordal__pack_write_object(chordal__buffer *out, uint32_t count); /* the head only, below 2^16 */
 /* What a key is found by in memory: other keys have other bytes. */
@@ -173,6 +174,9 @@ int chordal__rows_end(chordal__store *store, const chordal__table *table, const 
                       chordal_error *error);
 int chordal__owner_end(chordal__store *store, chordal__owner *owner, chordal_error *error);
 /* The row that a statement stands on, its cells from column `first` on. */
+/* The cells point into the statement, until its next step. */
+void chordal__cells_of_statement(const chordal__table *table, sqlite3_stmt *statement, int first,
+                                 chordal__cell cells[CHORDAL__COLUMNS_LIMIT]);
 CHORDAL_OWN chordal__row *chordal__row_of_statement(chordal__memory *memory, const chordal__table *table,
                                                     sqlite3_stmt *statement, int first);
 void chordal__cell_bind(sqlite3_stmt *statement, int at, const chordal__cell *cell);

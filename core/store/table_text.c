@@ -81,12 +81,16 @@ void chordal__cell_pack(chordal__buffer *out, const chordal__cell *cell, uint8_t
     }
 }
 
-void chordal__row_pack(chordal__buffer *out, const chordal__table *table, const chordal__row *row, uint8_t bytes) {
+void chordal__cells_pack(chordal__buffer *out, const chordal__table *table, const chordal__cell *cells, uint8_t bytes) {
     chordal__pack_write_object(out, table->columns_len);
     for (uint32_t i = 0; i < table->columns_len; i++) {
         chordal__pack_write_string(out, table->columns[i].name, table->columns[i].name_len);
-        chordal__cell_pack(out, &row->cells[i], bytes);
+        chordal__cell_pack(out, &cells[i], bytes);
     }
+}
+
+void chordal__row_pack(chordal__buffer *out, const chordal__table *table, const chordal__row *row, uint8_t bytes) {
+    chordal__cells_pack(out, table, row->cells, bytes);
 }
 
 void chordal__row_key(chordal__buffer *out, const chordal__table *table, const chordal__row *row) {

@@ -111,11 +111,16 @@ static void read_cell(sqlite3_stmt *statement, int at, uint8_t type, chordal__ce
     }
 }
 
+void chordal__cells_of_statement(const chordal__table *table, sqlite3_stmt *statement, int first,
+                                 chordal__cell cells[CHORDAL__COLUMNS_LIMIT]) {
+    for (uint32_t i = 0; i < table->columns_len; i++)
+        read_cell(statement, first + (int)i, table->columns[i].type, &cells[i]);
+}
+
 chordal__row *chordal__row_of_statement(chordal__memory *memory, const chordal__table *table, sqlite3_stmt *statement,
                                         int first) {
     chordal__cell cells[CHORDAL__COLUMNS_LIMIT];
-    for (uint32_t i = 0; i < table->columns_len; i++)
-        read_cell(statement, first + (int)i, table->columns[i].type, &cells[i]);
+    chordal__cells_of_statement(table, statement, first, cells);
     return chordal__row_new(memory, cells, table->columns_len);
 }
 
