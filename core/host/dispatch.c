@@ -89,6 +89,8 @@ static void write_member(chordal__buffer *out, const chordal_member *member) {
         write_inside(out, member->given);
     } else if (member->given && strcmp(member->given, "idempotent") == 0) {
         chordal__buffer_text(out, ", \"idempotent\": true");
+    } else if (member->given && strcmp(member->given, "durable") == 0) {
+        chordal__buffer_text(out, ", \"durable\": true");
     }
     chordal__buffer_byte(out, '}');
 }

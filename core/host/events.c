@@ -227,8 +227,9 @@ static void next_of(chordal_host *host, chordal__event *event, const chordal__li
 static int write_calls(chordal_host *host, chordal__event *event) {
     chordal__caller *caller = CHORDAL__ENTRY(event, chordal__caller, event);
     chordal__invocation *invocation = CHORDAL__ENTRY(caller->waiting.next, chordal__invocation, node);
-    if (chordal__list_empty(&caller->waiting) || (CHORDAL__AUTHORITY && invocation->ask)) {
-        chordal__untell(event); /* nothing, or nothing before the guard's answer */
+    if (chordal__list_empty(&caller->waiting) || (CHORDAL__AUTHORITY && invocation->ask) ||
+        (CHORDAL__STORE && invocation->durable && !chordal__durable_may_start(invocation))) {
+        chordal__untell(event); /* nothing, or nothing before the guard's answer or its record */
         return chordal__next_record(host);
     }
     int code = write_call(host, invocation);

@@ -102,7 +102,8 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
-           (CHORDAL__STORE && (!chordal__list_empty(&runtime->compacting) || chordal__copies_wait(runtime))) ||
+           (CHORDAL__STORE && (!chordal__list_empty(&runtime->compacting) || chordal__copies_wait(runtime) ||
+                               chordal__durables_wait(runtime))) ||
            (first && first->at <= runtime->now);
 }
 

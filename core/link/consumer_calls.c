@@ -43,19 +43,31 @@ static int argument_part(chordal__consumer *consumer, chordal__body *body, chord
                                    out);
 }
 
+/* Of a call whose outcome the provider's store keeps: the same wherever it is sent, so that it runs once. A browser's
+ * calls have none. */
+static bool has_key(chordal__runtime *runtime, chordal__call *call) {
+    const chordal__settings *settings = &runtime->settings;
+    if (call->durable) return runtime->now - call->keyed_at <= CHORDAL__DURABLE_KEEP / 2;
+    call->durable = settings->entropy(settings->entropy_context, call->key, sizeof call->key) == 0;
+    call->keyed_at = runtime->now;
+    return call->durable;
+}
+
 static int send_call(chordal__consumer *consumer, chordal__remote *remote, chordal__call *call, uint32_t member,
                      int slot) {
     chordal__memory *memory = consumer->runtime->memory;
     chordal__reader reader = chordal__reader_of(call->arguments->data, call->arguments->len);
     chordal__message message = {.kind = CHORDAL__CALL, .origin = consumer->origin.number};
-    uint64_t count;
+    uint64_t count, first = CHORDAL__STORE && call->durable;
     int code = chordal__arguments_begin(&reader, &count, NULL);
     if (code < 0) return CHORDAL_E_NOMEM;
+    count += first;
     chordal__part few[FEW_PARTS] = {0};
     size_t size = count > FEW_PARTS ? (size_t)count * sizeof *few : 0;
     chordal__part *parts = size ? chordal__allocate_zero(memory, size) : few;
     if (!parts) return CHORDAL_E_NOMEM;
-    for (uint64_t i = 0; i < count && code == 0; i++) {
+    if (first) parts[0] = (chordal__part){.data = call->key, .len = sizeof call->key, .raw = true};
+    for (uint64_t i = first; i < count && code == 0; i++) {
         code = argument_part(consumer, call->arguments, &reader, &parts[i]);
         if (code == 0 && CHORDAL__DEFLATES && consumer->deflated) chordal__part_deflate(consumer->runtime, &parts[i]);
     }
@@ -64,6 +76,7 @@ static int send_call(chordal__consumer *consumer, chordal__remote *remote, chord
     message.numbers[2] = member;
     message.list = parts;
     message.list_len = (size_t)count;
+    if (first) message.flags = CHORDAL__FLAG_DURABLE;
     size_t bytes;
     if (code == 0) code = chordal__try_send(consumer->link, &message, &bytes);
     for (uint64_t i = 0; i < count; i++) chordal__body_unref(parts[i].body);
@@ -80,6 +93,10 @@ static void send_one(chordal__consumer *consumer, chordal__remote *remote, chord
     int64_t member = chordal__members_find(members, call->method.data, call->method.len);
     if (member < 0 || members->items[member].kind != CHORDAL_MEMBER_METHOD) {
         refuse(call, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no such method"));
+        return;
+    }
+    if (CHORDAL__STORE && members->items[member].durable && !has_key(consumer->runtime, call)) {
+        refuse(call, CHORDAL_E_OUTCOME_UNKNOWN, CHORDAL__WORDS("it was called too long ago to be sent again"));
         return;
     }
     int code = send_call(consumer, remote, call, (uint32_t)member, slot);
@@ -213,7 +230,7 @@ static void lose_calls_of(chordal__consumer *consumer, const chordal__reference 
     while ((call = newest_of(consumer, reference)) != NULL) {
         call->path = NULL;
         consumer->slots[call->slot].call = NULL;
-        if (call->idempotent && !call->cancelled)
+        if ((call->idempotent || (CHORDAL__STORE && call->durable)) && !call->cancelled)
             chordal__call_unsent(call);
         else
             chordal__call_settle(call, CHORDAL_E_OUTCOME_UNKNOWN, NULL, 0, words, sizeof words - 1, NULL, false);

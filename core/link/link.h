@@ -407,6 +407,10 @@ int chordal__provider_retry(chordal__provider *provider, const chordal__message 
 int chordal__provider_ack(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_call(chordal__provider *provider, const chordal__message *message, chordal_error *error);
 int chordal__provider_cancel(chordal__provider *provider, const chordal__message *message, chordal_error *error);
+/* A durable call that is known here and came again: 1: it goes on as one of this session; 0: it is to be begun; ORDER:
+ * it is this session's already. */
+int chordal__provider_take_over(chordal__provider *provider, const chordal__hold *hold, const chordal__message *message,
+                                const uint8_t *key);
 /* Its object is behind this link, which is up. */
 void chordal__hold_move(chordal__hold *hold, const chordal__link *behind);
 void chordal__hold_fail_as(chordal__hold *hold, int code, const char *name, size_t name_len, const char *detail,

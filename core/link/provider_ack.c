@@ -30,6 +30,7 @@ bool chordal__provider_has_room(chordal__provider *provider, bool wants) {
 
 static void free_outcome(chordal__provider *provider, chordal__invocation *invocation) {
     if (invocation->value) provider->outcome_bytes -= invocation->value->len;
+    if (CHORDAL__STORE && invocation->durable) chordal__durable_taken(invocation);
     chordal__invocation_free(invocation);
 }
 

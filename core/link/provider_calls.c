@@ -30,9 +30,16 @@ static int read_arguments(chordal__provider *provider, const chordal__message *m
     return code;
 }
 
+/* What begins to be known by the store, if it has a key, and is asked about. */
+static void admit(const chordal__hold *hold, chordal__invocation *invocation, const uint8_t *key) {
+    if (CHORDAL__STORE && key) chordal__durable_begin(invocation, key);
+    if (CHORDAL__AUTHORITY && !invocation->answered) chordal__hold_ask_call(hold, invocation);
+    if (CHORDAL__STORE && invocation->durable) chordal__durable_record(invocation);
+}
+
 /* A call that cannot be run is answered in line with the others; `arguments` NULL: there was no memory for them. */
 static int run(chordal__provider *provider, chordal__hold *hold, const chordal__message *message,
-               chordal__body *arguments) {
+               chordal__body *arguments, const uint8_t *key) {
     uint64_t slot = message->numbers[1], member = message->numbers[2];
     const chordal__members *members = hold->object->type->members;
     bool method = member < members->count && members->items[member].kind == CHORDAL_MEMBER_METHOD;
@@ -52,8 +59,24 @@ static int run(chordal__provider *provider, chordal__hold *hold, const chordal__
         chordal__invocation_fail(invocation, CHORDAL_E_RETIRED, NULL, 0, NULL, 0);
     else if (provider->origin.link->draining)
         chordal__drain_refuse(invocation);
-    else if (CHORDAL__AUTHORITY)
-        chordal__hold_ask_call(hold, invocation);
+    else
+        admit(hold, invocation, key);
+    return 0;
+}
+
+/* The key of a durable call, which comes before its arguments. */
+static int take_key(const chordal__hold *hold, chordal__message *message, const uint8_t **out_key,
+                    chordal_error *error) {
+    const chordal__members *members = hold->object->type->members;
+    const chordal__part *key = message->list;
+    uint64_t member = message->numbers[2];
+    if (!CHORDAL__STORE || member >= members->count || !members->items[member].durable)
+        return chordal__fail(error, CHORDAL_E_ORDER, 0, "a key for a method that is not durable");
+    if (!message->list_len || !key->raw || key->deflated || key->len != CHORDAL__CALL_KEY)
+        return chordal__fail(error, CHORDAL_E_MALFORMED, 0, "a durable call without its key");
+    message->list++;
+    message->list_len--;
+    *out_key = key->data;
     return 0;
 }
 
@@ -64,10 +87,20 @@ int chordal__provider_call(chordal__provider *provider, const chordal__message *
     if (slot >= CHORDAL__SLOTS || provider->slots[slot])
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "the call's slot is not free");
     chordal__body *arguments = NULL;
-    int code = read_arguments(provider, message, &arguments, error);
+    chordal__message keyed;
+    const uint8_t *key = NULL;
+    int code = 0;
+    if (message->flags) {
+        keyed = *message;
+        message = &keyed;
+        code = take_key(hold, &keyed, &key, error);
+    }
+    if (code == 0) code = read_arguments(provider, message, &arguments, error);
     if (code < 0 && code != CHORDAL_E_NOMEM) return code;
-    code = run(provider, hold, message, arguments);
+    code = CHORDAL__STORE && key ? chordal__provider_take_over(provider, hold, message, key) : 0;
+    if (code == 0) code = run(provider, hold, message, arguments, key);
     chordal__body_unref(arguments);
+    if (code == CHORDAL_E_ORDER) return chordal__fail(error, code, 0, "the call's key is in use");
     if (code < 0) return chordal__fail(error, code, 0, "no memory for the call");
     provider->requests++;
     return 0;

@@ -71,6 +71,7 @@ static void call_judged(chordal__ask *ask, uint32_t answer) {
     chordal__invocation *invocation = ask->subject;
     invocation->ask = NULL;
     if (answer == CHORDAL_GUARD_DENY) chordal__invocation_fail(invocation, CHORDAL_E_DENIED, NULL, 0, NULL, 0);
+    if (CHORDAL__STORE && invocation->durable) chordal__durable_record(invocation);
     chordal__caller_go_on(ask->caller);
 }
 

@@ -66,6 +66,7 @@ void chordal__invocation_free(chordal__invocation *invocation) {
     chordal__list_remove(&invocation->ready);
     chordal__untell(&invocation->cancel);
     if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
+    if (CHORDAL__STORE && invocation->durable) chordal__durable_free(invocation);
     if (invocation->id) chordal__id_leave(&runtime->ids, invocation->id);
     chordal__body_unref(invocation->arguments);
     chordal__body_unref(invocation->value);
@@ -76,8 +77,9 @@ void chordal__invocation_free(chordal__invocation *invocation) {
 }
 
 /* The outcome is fixed once the method answered and all that it committed is through. */
-static void settle_if_through(chordal__invocation *invocation) {
+void chordal__invocation_settle(chordal__invocation *invocation) {
     if (!invocation->answered || invocation->commits) return;
+    if (CHORDAL__STORE && invocation->durable && !chordal__durable_settle(invocation)) return;
     if (invocation->caller && invocation->caller->settled)
         invocation->caller->settled(invocation->caller, invocation);
     else
@@ -95,7 +97,7 @@ static void take_failure(chordal__invocation *invocation, const chordal__commit 
 }
 
 /* Of those that failed only such are in the list as the program was not told of yet. */
-static void check_commits(chordal__invocation *invocation) {
+void chordal__invocation_check(chordal__invocation *invocation) {
     for (chordal__list *node = invocation->commit_list.next; node != &invocation->commit_list; node = node->next) {
         const chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, invocation_node);
         if (commit->reason.code) take_failure(invocation, commit);
@@ -104,7 +106,7 @@ static void check_commits(chordal__invocation *invocation) {
 
 static void answered(chordal__invocation *invocation) {
     invocation->answered = true;
-    if (CHORDAL__STORE) check_commits(invocation);
+    if (CHORDAL__STORE) chordal__invocation_check(invocation);
     chordal__untell(&invocation->cancel);
     chordal__list_remove(&invocation->node);
     if (CHORDAL__AUTHORITY) chordal__invocation_unask(invocation);
@@ -112,7 +114,7 @@ static void answered(chordal__invocation *invocation) {
     invocation->id = 0;
     chordal__body_unref(invocation->arguments);
     invocation->arguments = NULL;
-    settle_if_through(invocation);
+    chordal__invocation_settle(invocation);
 }
 
 void chordal__invocation_answer(chordal__invocation *invocation, chordal__body *value, bool raw) {
@@ -141,19 +143,24 @@ void chordal__invocation_orphan(chordal__invocation *invocation) {
     invocation->caller = NULL;
     invocation->call = NULL;
     chordal__list_remove(&invocation->ready);
+    bool goes_on = CHORDAL__STORE && invocation->durable && invocation->told; /* its caller may ask again */
     if (invocation->answered)
-        settle_if_through(invocation);
+        chordal__invocation_settle(invocation);
+    else if (CHORDAL__STORE && invocation->durable && !goes_on)
+        chordal__invocation_free(invocation);
+    else if (goes_on)
+        return;
     else
         chordal__invocation_cancel(invocation);
 }
 
 void chordal__invocation_commit_done(chordal__invocation *invocation) {
     invocation->commits--;
-    settle_if_through(invocation);
+    chordal__invocation_settle(invocation);
 }
 
 void chordal__invocation_commit_failed(chordal__invocation *invocation, const chordal__commit *commit) {
     invocation->commits--;
     if (invocation->answered) take_failure(invocation, commit);
-    settle_if_through(invocation);
+    chordal__invocation_settle(invocation);
 }

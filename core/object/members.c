@@ -54,6 +54,10 @@ int chordal__members_add(chordal__members *members, const void *name, size_t nam
     return 0;
 }
 
+static uint8_t flags_of(const chordal__member *member) {
+    return (uint8_t)(member->idempotent | member->durable << 1);
+}
+
 static void write_binary(const chordal__members *members, chordal__buffer *out) {
     chordal__pack_write_array(out, members->count);
     for (uint32_t i = 0; i < members->count; i++) {
@@ -61,7 +65,7 @@ static void write_binary(const chordal__members *members, chordal__buffer *out) 
         chordal__pack_write_array(out, 3);
         chordal__pack_write_string(out, member->name.data, member->name.len);
         chordal__pack_write_integer(out, member->kind);
-        chordal__pack_write_integer(out, member->idempotent);
+        chordal__pack_write_integer(out, flags_of(member));
     }
 }
 
@@ -72,7 +76,9 @@ static void write_json(const chordal__members *members, chordal__buffer *out) {
         chordal__json_write_string(out, (const uint8_t *)member->name.data, member->name.len);
         chordal__buffer_byte(out, ',');
         chordal__buffer_decimal(out, member->kind);
-        chordal__buffer_text(out, member->idempotent ? ",1]" : ",0]");
+        chordal__buffer_byte(out, ',');
+        chordal__buffer_decimal(out, flags_of(member));
+        chordal__buffer_byte(out, ']');
     }
     chordal__buffer_text(out, members->count ? "]" : "[]");
 }
@@ -123,6 +129,7 @@ static int read_member(chordal__members *members, const chordal__node *row) {
     if (code < 0) return code;
     code = chordal__members_add(members, text.data, text.len, (uint8_t)kind, (flags & 1) != 0);
     chordal__text_clear(members->memory, &text);
+    if (code == 0) members->items[members->count - 1].durable = (flags & 2) != 0;
     return code == CHORDAL_E_INVALID || code == CHORDAL_E_EXISTS ? CHORDAL_E_TYPE : code;
 }
 

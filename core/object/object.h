@@ -137,7 +137,8 @@ struct chordal__runtime {
     chordal__list commits;                                    /* prepared, in order; the first may be settling */
     chordal__store *store;                                    /* NULL: none */
 #ifndef CHORDAL__NO_STORE
-    chordal__list touched; /* live queries that the batch has changed */
+    struct chordal__durables *durables; /* NULL: no durable method was called yet */
+    chordal__list touched;              /* live queries that the batch has changed */
 #endif
     chordal__list compacting;  /* documents with history that no policy keeps */
     chordal__commit *settling; /* its derives are being computed */
@@ -184,6 +185,7 @@ typedef struct chordal__member {
     chordal__text name;
     uint8_t kind; /* CHORDAL_MEMBER_… */
     bool idempotent;
+    bool durable;   /* a method whose calls the provider's store knows */
     bool persisted; /* a document that is in the host's store */
 #ifndef CHORDAL__NO_STORE
     struct chordal__table *table; /* a table that is there; once it is open it is the store's */
@@ -533,9 +535,10 @@ struct chordal__invocation {
     uint32_t member;
     uint32_t slot; /* the session's */
     bool told, cancelled, answered;
-    bool withheld;            /* its outcome is not for its caller any more */
-    struct chordal__ask *ask; /* it runs when the guard says so */
-    uint32_t commits;         /* that are not through */
+    bool withheld;                    /* its outcome is not for its caller any more */
+    struct chordal__ask *ask;         /* it runs when the guard says so */
+    struct chordal__durable *durable; /* NULL: nothing is kept of it; else it runs when the store knows of it */
+    uint32_t commits;                 /* that are not through */
     chordal__list commit_list;
     chordal__body *arguments; /* packed array */
     chordal__event cancel;
@@ -565,6 +568,47 @@ void chordal__invocation_orphan(chordal__invocation *invocation);
 void chordal__invocation_commit_done(chordal__invocation *invocation);
 void chordal__invocation_commit_failed(chordal__invocation *invocation, const chordal__commit *commit);
 void chordal__invocation_free(chordal__invocation *invocation);
+void chordal__invocation_settle(chordal__invocation *invocation); /* tell its outcome, if that is fixed */
+void chordal__invocation_check(chordal__invocation *invocation);  /* whether a commit of it failed */
+
+/* ---- durable.c: calls that are answered after a restart, too ---- */
+#define CHORDAL__DURABLE_CALLS 65536    /* in a store, until their outcomes are taken */
+#define CHORDAL__DURABLE_BYTES 67108864 /* of their results */
+#define CHORDAL__DURABLE_KEEP 86400000  /* ms that an outcome stays at least; half as long a caller asks again */
+typedef struct chordal__durable {
+    chordal__list node;               /* durables.waiting: something of it is to be written */
+    chordal__invocation *invocation;  /* NULL: its outcome was taken */
+    const chordal__commit *ends_with; /* which its outcome was written with, if that goes through */
+    uint8_t key[CHORDAL__CALL_KEY];
+    uint64_t authority; /* the digest of its caller's */
+    int64_t id;         /* of its row; 0: there is none */
+    uint64_t bytes;     /* of its result there */
+    bool recording;     /* its row is being written */
+    bool wrote;         /* a commit of it is in the store, */
+    bool outcome;       /* and its outcome */
+} chordal__durable;
+typedef struct chordal__durables {
+    chordal__map running; /* key → invocation whose outcome is not fixed */
+    chordal__list waiting;
+    uint64_t count, bytes; /* rows, and bytes of results */
+    int64_t last, old;     /* the newest row, and that of a while ago */
+    chordal_time old_at;
+} chordal__durables;
+uint64_t chordal__durable_authority(const chordal__caller *caller);
+void chordal__durables_dispose(chordal__runtime *runtime);
+chordal__invocation *chordal__durable_running(const chordal__runtime *runtime, const uint8_t key[CHORDAL__CALL_KEY]);
+/* A call that came with its key: it is answered from the store, or fails, or waits until the store knows of it. */
+void chordal__durable_begin(chordal__invocation *invocation, const uint8_t key[CHORDAL__CALL_KEY]);
+void chordal__durable_record(chordal__invocation *invocation); /* unless it waits for the guard, or is answered */
+bool chordal__durable_may_start(chordal__invocation *invocation);
+bool chordal__durables_wait(const chordal__runtime *runtime);
+void chordal__durables_step(chordal__runtime *runtime); /* write what waits, now */
+/* In the step of a commit: what the store is to know of its call; and when that went through. */
+int chordal__durable_write(const chordal__commit *commit, chordal_error *error);
+void chordal__durable_stored(const chordal__commit *commit);
+bool chordal__durable_settle(chordal__invocation *invocation); /* its outcome may be told */
+void chordal__durable_taken(chordal__invocation *invocation);  /* its caller has the outcome */
+void chordal__durable_free(chordal__invocation *invocation);
 
 /* ---- guard.c: what a guarded type asks about a session ---- */
 typedef struct chordal__ask {
@@ -714,6 +758,9 @@ struct chordal__call {
     chordal_time timeout;
     chordal__list fresh; /* runtime.fresh: its timeout has not started */
     bool sent, settled, idempotent, cancelled;
+    bool durable; /* it was sent with its key, */
+    uint8_t key[CHORDAL__CALL_KEY];
+    chordal_time keyed_at; /* then for the first time */
     uint32_t slot;
     void *path;                      /* of the source: where it was sent */
     chordal__invocation *invocation; /* local */

@@ -208,6 +208,7 @@ static int write_commit(chordal__commit *commit, chordal_error *error) {
     for (uint32_t i = 0; i < commit->changes_len && code == 0; i++)
         code = write_change(&commit->changes[i], commit->number, error);
     if (code == 0) code = chordal__tables_write(commit, error);
+    if (code == 0 && commit->invocation && commit->invocation->durable) code = chordal__durable_write(commit, error);
     if (code == 0 && commit->runtime->store->outbox) code = chordal__outbox_write(commit, error);
     return code;
 }
@@ -251,6 +252,7 @@ static void mark_stored(chordal__runtime *runtime, chordal__list *from, const ch
         if (!waits(commit)) continue;
         commit->stored = true;
         chordal__tables_stored(commit);
+        if (commit->invocation && commit->invocation->durable) chordal__durable_stored(commit);
         want_compaction(runtime, commit);
     }
 }
@@ -349,6 +351,7 @@ static chordal__list *first_waiting(const chordal__runtime *runtime) {
 void chordal__persist_step(chordal__runtime *runtime) {
     chordal__list *node, *next;
     if (!runtime->store) return;
+    chordal__durables_step(runtime);
     while ((node = first_waiting(runtime)) != &runtime->commits) {
         chordal_error error;
         number_queue(runtime);
@@ -361,7 +364,7 @@ void chordal__persist_step(chordal__runtime *runtime) {
 }
 
 bool chordal__persist_waits(const chordal__runtime *runtime) {
-    return runtime->store && (!chordal__list_empty(&runtime->compacting) ||
+    return runtime->store && (!chordal__list_empty(&runtime->compacting) || chordal__durables_wait(runtime) ||
                               (!runtime->settling && first_waiting(runtime) != &runtime->commits));
 }
 

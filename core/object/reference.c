@@ -46,7 +46,9 @@ static void drop_values(chordal__reference *reference) {
 static void settle_all(chordal__list *calls, int code, const char *words) {
     while (!chordal__list_empty(calls)) {
         chordal__call *call = CHORDAL__ENTRY(calls->next, chordal__call, node);
-        chordal__call_settle(call, code, NULL, 0, words, strlen(words), NULL, false);
+        int why = CHORDAL__STORE && call->durable ? CHORDAL_E_OUTCOME_UNKNOWN
+                                                  : code; /* it may have run in a session before */
+        chordal__call_settle(call, why, NULL, 0, words, strlen(words), NULL, false);
     }
 }
 

@@ -76,6 +76,7 @@ void chordal__runtime_dispose(chordal__runtime *runtime) {
     if (CHORDAL__STORE) chordal__lives_abandon(runtime);
     while (!chordal__list_empty(&runtime->objects))
         chordal__object_destroy(CHORDAL__ENTRY(runtime->objects.next, chordal__object, node));
+    if (CHORDAL__STORE) chordal__durables_dispose(runtime);
     free_types(runtime);
     chordal__heap_dispose(&runtime->deadlines);
     chordal__buffer_dispose(&runtime->scratch);

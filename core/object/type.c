@@ -108,12 +108,11 @@ static int read_from(declaration *d, const chordal__node *declared, chordal__mem
 }
 
 static int read_method(declaration *d, const chordal__node *declared, chordal__member *member) {
-    bool durable;
+    bool has_store = CHORDAL__STORE && d->runtime->store && !d->runtime->store->read_only;
     int code = read_flag(d, declared, "idempotent", &member->idempotent);
-    if (code < 0) return code;
-    code = read_flag(d, declared, "durable", &durable);
-    if (code < 0) return code;
-    return durable ? refuse(d, CHORDAL_E_UNSUPPORTED, "a durable method needs a host with a store") : 0;
+    if (code == 0) code = read_flag(d, declared, "durable", &member->durable);
+    if (code < 0 || !member->durable || has_store) return code;
+    return refuse(d, CHORDAL_E_UNSUPPORTED, "a durable method needs a host with a store");
 }
 
 static int read_persist(declaration *d, const chordal__node *declared, chordal__member *member) {

@@ -26,6 +26,8 @@ static const char *const steps[] = {
     "CREATE TABLE chordal_owners(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, params BLOB NOT NULL,"
     " UNIQUE(type, key)) STRICT;",
     "ALTER TABLE chordal_runs ADD COLUMN known INTEGER;",
+    "CREATE TABLE chordal_calls(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, authority INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, code INTEGER, name BLOB, detail BLOB, raw INTEGER, value BLOB) STRICT;",
 };
 _Static_assert(sizeof steps / sizeof *steps == CHORDAL_STORE, "each version of the schema has its step");
 

@@ -55,6 +55,16 @@ int chordal__sqlite_code(int result);
     STATEMENT(OUTBOX_NEXT, "SELECT number, data FROM chordal_outbox WHERE number > ?1 ORDER BY number LIMIT 1")        \
     STATEMENT(OUTBOX_TRIM, "DELETE FROM chordal_outbox WHERE number IN (SELECT number FROM chordal_outbox "            \
                            "WHERE number <= ?1 ORDER BY number LIMIT ?2)")                                             \
+    STATEMENT(CALL_FIND, "SELECT id, authority, state, code, name, detail, raw, value FROM chordal_calls "             \
+                         "WHERE key = ?1")                                                                             \
+    STATEMENT(CALL_ADD, "INSERT INTO chordal_calls(id, key, authority, state) VALUES(?1, ?2, ?3, 0)")                  \
+    STATEMENT(CALL_MARK, "UPDATE chordal_calls SET state = 1 WHERE id = ?1")                                           \
+    STATEMENT(CALL_ANSWER, "UPDATE chordal_calls SET state = 2, code = ?2, name = ?3, detail = ?4, raw = ?5, "         \
+                           "value = ?6 WHERE id = ?1")                                                                 \
+    STATEMENT(CALL_DROP, "DELETE FROM chordal_calls WHERE id = ?1")                                                    \
+    STATEMENT(CALLS_DROP, "DELETE FROM chordal_calls WHERE id IN (SELECT id FROM chordal_calls WHERE id <= ?1 "        \
+                          "ORDER BY id LIMIT ?2)")                                                                     \
+    STATEMENT(CALLS_COUNT, "SELECT count(*), ifnull(sum(length(value)), 0), ifnull(max(id), 0) FROM chordal_calls")    \
     STATEMENT(LOOK, "BEGIN")                                                                                           \
     STATEMENT(POINT_FIND, "SELECT id FROM chordal_documents WHERE type = ?1 AND key = ?2 AND member = ?3 "             \
                           "AND created <= ?4 AND ifnull(retired, 9223372036854775807) >= ?4 "                          \
@@ -252,6 +262,34 @@ int chordal__document_compact(chordal__store *store, const chordal__document *do
 int chordal__step_begin(chordal__store *store, chordal_error *error);
 int chordal__step_commit(chordal__store *store, chordal_error *error); /* a failure aborts it */
 void chordal__step_abort(chordal__store *store);
+
+/* ---- calls.c: calls of durable methods, each with its outcome once that is fixed ---- */
+enum {
+    CHORDAL__CALL_REQUESTED,
+    CHORDAL__CALL_WROTE,
+    CHORDAL__CALL_ANSWERED
+}; /* WROTE: a commit of it is in the file */
+typedef struct chordal__call_row {
+    int64_t id; /* 0: there is none */
+    uint64_t authority;
+    int state, code;
+    bool raw;
+    const void *name, *detail, *value; /* of one that was found: borrowed until the statement ends */
+    size_t name_len, detail_len, value_len;
+} chordal__call_row;
+/* The statement is to be ended when the row was looked at; NULL with *code: 0 (there is no such call) or a code. */
+sqlite3_stmt *chordal__call_find(chordal__store *store, const uint8_t key[16], chordal__call_row *out, int *code,
+                                 chordal_error *error);
+/* All others in a step. */
+int chordal__call_add(chordal__store *store, int64_t id, const uint8_t key[16], uint64_t authority,
+                      chordal_error *error);
+int chordal__call_mark(chordal__store *store, int64_t id, chordal_error *error);
+int chordal__call_answer(chordal__store *store, const chordal__call_row *row, chordal_error *error);
+int chordal__call_drop(chordal__store *store, int64_t id, chordal_error *error);
+/* The oldest ones up to `last`, a few; *out_more: there are more. */
+int chordal__calls_drop(chordal__store *store, int64_t last, bool *out_more, chordal_error *error);
+int chordal__calls_count(chordal__store *store, uint64_t *out_count, uint64_t *out_bytes, int64_t *out_last,
+                         chordal_error *error);
 
 /* ---- outbox.c ---- */
 #define CHORDAL__TRIM_ROWS 1024

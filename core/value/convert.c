@@ -99,6 +99,7 @@ int chordal__pack_from_json(chordal__buffer *out, chordal__reader *json, const c
     packer pack = {.sink = {.calls = &packer_calls, .memory = out->memory}, .out = out, .keys.memory = out->memory};
     size_t start = out->len;
     int code = out->failed ? out->failed : chordal__json_parse(json, limits, &pack.sink, error);
+    if (!code) code = out->failed; /* of the last container */
     if (code)
         out->len = start;
     else

@@ -22,7 +22,7 @@ uint8_t chordal__message_kind_of(const uint8_t *word, size_t len); /* 0: unknown
 /* What a kind allows. */
 #define CHORDAL__KIND(name) (UINT32_C(1) << CHORDAL__##name)
 static inline bool chordal__message_allows_flags(uint8_t kind, uint8_t flags) {
-    return !flags || kind == CHORDAL__STATE;
+    return !flags || kind == CHORDAL__STATE || (kind == CHORDAL__CALL && flags == CHORDAL__FLAG_DURABLE);
 }
 /* About the link itself: it has origin 0, which is never named. */
 static inline bool chordal__message_of_link(uint8_t kind) {

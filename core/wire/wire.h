@@ -42,7 +42,8 @@
 enum { CHORDAL__MESSAGES(CHORDAL__MESSAGE_ENUM) CHORDAL__MESSAGE_END };
 
 #define CHORDAL__FLAG_MORE 1    /* STATE: the cut goes on in the next message */
-#define CHORDAL__FLAG_DURABLE 2 /* STATE: the commit wrote the store */
+#define CHORDAL__FLAG_DURABLE 2 /* STATE: the commit wrote the store. CALL: the first part is its key */
+#define CHORDAL__CALL_KEY 16    /* of a durable call */
 
 #define CHORDAL__ENCODING_BINARY 1
 #define CHORDAL__ENCODING_JSON 2

@@ -577,7 +577,7 @@ export interface Flat {
    *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false, "guarded": false,
    *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
    *                  {"name": "count", "kind": "derive", "from": ["list"]},
-   *                  {"name": "add", "kind": "method", "idempotent": false},
+   *                  {"name": "add", "kind": "method", "idempotent": false, "durable": false},
    *                  {"name": "notes", "kind": "table", "version": 1, "key": ["id"], "indexes": {"by_title": ["title"]},
    *                   "columns": {"id": "integer", "title": "text", "done": {"type": "integer", "default": 0}}}]}
    *
@@ -596,6 +596,12 @@ export interface Flat {
    * versions stay as they are and are read as they are, until the program puts them anew: a query with {"stale":
    * true} finds them, so it goes through all, a page in a transaction, at its own pace, with other commits in
    * between, and goes on where it was after a restart.
+   *
+   * A call over a link of a method that is `durable` is noted in the store before it is told of, its outcome in the
+   * step of its last commit if it is answered before that, else in the next. A caller that comes again after a
+   * restart is answered with that outcome, or the call is told of again when no commit of it is in the store, or
+   * fails with OUTCOME_UNKNOWN. It goes on when its session ends. An outcome stays until its caller has it, or for a
+   * day; there are at most 65,536 and 64 MiB of results, then calls fail with LIMIT.
    *
    * Names that begin with "chordal." are the host's own.
    *

@@ -86,6 +86,13 @@ export interface Declaration<P extends string, D, R, M, T = {}> {
     /** Names of methods that may run twice without harm. */
     idempotent?: readonly string[];
     /**
+     * Names of methods whose calls over links are noted in the host's store, which must have one, before they start,
+     * and what came of them with their commit: a caller that comes back after a restart gets the outcome of before, or
+     * it runs when nothing of it was committed. One that committed and did not return in the same step is
+     * "outcome_unknown" there; so commit once, last, and return without awaiting.
+     */
+    durable?: readonly string[];
+    /**
      * Whether a session may hold an object, and then, with `ask.method`, whether it may call: asked before an object is
      * made or looked up for it; may be async. `true` allows; "all", for a hold, its calls as well, without being asked.
      * Whatever else it answers or throws, or no answer in time (the host's `guard_timeout`), denies: the other host
@@ -141,6 +148,7 @@ const PARTS = new Set<string>([
     "derives",
     "methods",
     "idempotent",
+    "durable",
     "guard",
     "migrate",
     "start",
@@ -204,7 +212,9 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
         if (kind === "document") return { name, kind, initial };
         if (kind === "derive") return { name, kind, from: derive!.from };
         if (kind === "table") return { name, kind, ...table };
-        return { name, kind, idempotent: this.declaration.idempotent?.includes(name) === true };
+        const { idempotent, durable } = this.declaration;
+        const kept = durable?.includes(name) === true ? { durable: true } : {};
+        return { name, kind, idempotent: idempotent?.includes(name) === true, ...kept };
     }
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { Host, MethodError, type } from "../dist/node.js";
+import { connect, Host, MethodError, type } from "../dist/node.js";
 
 function folder(t) {
     const made = mkdtempSync(join(tmpdir(), "chordal-"));
@@ -191,4 +191,29 @@ test("what fell back is not read", async (t) => {
     assert.deepEqual([object.seen, object.kept], [5, 2]);
     watch.close?.();
     await host.close();
+});
+
+test("calls of durable methods", async (t) => {
+    const path = join(folder(t), "s.db");
+    const Count = type("count", {
+        keep: true,
+        documents: { entries: [] },
+        methods: {
+            add(call, text) {
+                call.transaction((t) => t.entries.push(text));
+                return text + "!";
+            },
+        },
+        durable: ["add"],
+    });
+    assert.throws(() => new Host({ types: [Count] }), { name: "unsupported" });
+    const provider = new Host({ store: path, types: [Count] });
+    const { address } = await provider.listen("ws://127.0.0.1:0");
+    const host = connect(address);
+    const count = host.get("count");
+    await count.live;
+    assert.equal(await count.add("x"), "x!");
+    assert.deepEqual(count.entries.value, ["x"]);
+    await host.close();
+    await provider.close();
 });

@@ -137,9 +137,10 @@ class Method(MemberDeclaration):
 
     kind = "method"
 
-    def __init__(self, function: Callable[..., Any], idempotent: bool) -> None:
+    def __init__(self, function: Callable[..., Any], idempotent: bool, durable: bool) -> None:
         self.function = function
         self.idempotent = idempotent
+        self.durable = durable
         self.least, self.most = _arity(function)
         self.__doc__ = function.__doc__
 
@@ -151,7 +152,8 @@ class Method(MemberDeclaration):
         return self.least <= count <= self.most
 
     def declared(self) -> dict[str, Any]:
-        return {**super().declared(), "idempotent": self.idempotent}
+        durable = {"durable": True} if self.durable else {}
+        return {**super().declared(), "idempotent": self.idempotent, **durable}
 
 
 def _arity(function: Callable[..., Any]) -> tuple[int, float]:
@@ -212,15 +214,18 @@ def derive(*sources: str) -> Callable[[Callable[[Any], Any]], Any]:
 @overload
 def method(function: _Function) -> _Function: ...
 @overload
-def method(*, idempotent: bool = False) -> Callable[[_Function], _Function]: ...
-def method(function: Any = None, *, idempotent: bool = False) -> Any:
+def method(*, idempotent: bool = False, durable: bool = False) -> Callable[[_Function], _Function]: ...
+def method(function: Any = None, *, idempotent: bool = False, durable: bool = False) -> Any:
     """Declare a method: ``def name(self, call, …)``, plain or ``async``. What it answers is the call's result: a value,
     ``bytes`` or None. It tells its caller of a failure by raising :class:`chordal.MethodError`; what else it raises is
     logged here, and the caller sees a MethodError "internal" without words. `idempotent`: running it twice is harmless.
-    """
+    `durable`: calls over links are noted in the host's store, which must have one, before they start, and what came of
+    them with their commit: a caller that comes back after a restart gets the outcome of before, or it runs when nothing
+    of it was committed. One that committed and did not return in the same step raises OutcomeUnknown there; so commit
+    once, last, and return without awaiting."""
     if function is None:
-        return lambda function: Method(function, idempotent)
-    return Method(function, idempotent)
+        return lambda function: Method(function, idempotent, durable)
+    return Method(function, idempotent, durable)
 
 
 class Ask(NamedTuple):

@@ -160,7 +160,7 @@ class Message(Bytes):
         head = self.take(1)[0]
         self.require(head & 31, 0)
         word, letters = WORDS.get(head & 31, (None, ""))
-        self.require(not head >> 6 or word in ("s", None), 0)
+        self.require(not head >> 6 or word in ("s", None) or (word == "c" and head >> 6 == 2), 0)
         origin = 0 if word in OF_LINK else self.current
         if head & 32:
             start, origin = self.at, self.number()

@@ -231,13 +231,16 @@ def parts_of(fields):
             yield from parts_of(field)
 
 
+FLAGGED = {("s", "more"), ("s", "durable"), ("c", "durable")}
+
+
 def any_message(r, packed):
     while True:
         word = r.choice(list(p.MESSAGES))
         fields = [any_field(r, letter, word, packed) for letter in p.MESSAGES[word][1]]
         if few_frames(fields):
             break
-    flags = [flag for flag in ("more", "durable") if word == "s" and r.random() < 0.3]
+    flags = [flag for flag in ("more", "durable") if (word, flag) in FLAGGED and r.random() < 0.3]
     origin = 0 if word in twin_parts.OF_LINK else r.choice(BORDERS[1:])
     return {"kind": word, "flags": flags, "origin": origin, "fields": fields}
 

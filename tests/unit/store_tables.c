@@ -577,7 +577,8 @@ TEST(a_store_of_the_first_schema_is_migrated) {
     chordal_id object = object_in(&h, "notes", NOTES_PARAMS);
     set_json(&h, object, NOTES_TITLE, "", "\"old\"");
     test_host_close(&h);
-    store_execute("DROP TABLE chordal_tables; DROP TABLE chordal_owners; ALTER TABLE chordal_runs DROP COLUMN reserved;"
+    store_execute("DROP TABLE chordal_calls; DROP TABLE chordal_tables; DROP TABLE chordal_owners; ALTER TABLE "
+                  "chordal_runs DROP COLUMN reserved;"
                   "ALTER TABLE chordal_runs DROP COLUMN known;"
                   "PRAGMA user_version = 1");
     object = open_board(&h);

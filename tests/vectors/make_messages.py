@@ -72,6 +72,8 @@ cases = [
     case("c", "c", [0, 3, 2, [part("milk")]], current=1),
     case("c without arguments", "c", [0, 0, 0, []]),
     case("c with many arguments", "c", [0, 255, 100, [part(i) for i in range(40)]]),
+    case("c with a key", "c", [0, 3, 2, [{"raw": RUN}, part("milk")]], flags=["durable"], current=1),
+    case("c with nothing but a key", "c", [0, 3, 2, [{"raw": RUN}]], flags=["durable"]),
     case("r", "r", [3, part("n1")], current=1),
     case("r of null", "r", [3, part(None)], current=1),
     case("e", "e", [3, "method:full", "the board is full"]),

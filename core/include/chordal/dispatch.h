@@ -42,7 +42,7 @@ typedef struct chordal_member {
     const char *name;
     uint32_t kind;             /* CHORDAL_MEMBER_… */
     const char *given;         /* document: the initial JSON; derive: what it is made from, separated by spaces;
-                                * method: "idempotent" or NULL; table: {"columns": …, "key": …} */
+                                * method: "idempotent", "durable" or NULL; table: {"columns": …, "key": …} */
     chordal_function function; /* derive, method: answers request->id */
 } chordal_member;
 
@@ -59,6 +59,10 @@ typedef struct chordal_member {
 /* One that may run twice without harm: it is run again when its outcome is not known. */
 #define CHORDAL_METHOD_IDEMPOTENT(name, function)                                                                      \
     { name, CHORDAL_MEMBER_METHOD, "idempotent", function }
+
+/* One whose calls the host's store knows: its outcome is told after a restart, too (object.h). */
+#define CHORDAL_METHOD_DURABLE(name, function)                                                                         \
+    { name, CHORDAL_MEMBER_METHOD, "durable", function }
 
 typedef struct chordal_type {
     const char *name;
