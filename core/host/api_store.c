@@ -43,6 +43,7 @@ static int list(chordal_host *host, fill_page *fill, uint64_t after, uint32_t li
     chordal__node *node;
     chordal__page_begin(&page, host->runtime.store, &host->runtime.settings.limits, limit);
     code = after < CHORDAL__NEWEST ? fill(&page, after, error) : 0;
+    if (code == 0) code = chordal__page_goes_on(&page, after, error);
     code = chordal__page_end(&page, code, &node, error);
     if (code == 0) code = give(host, node, out, error);
     if (code == 0) *out_next = page.next;

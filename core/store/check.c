@@ -95,6 +95,7 @@ static int check_list(chordal__page *page, int (*list)(chordal__page *page, uint
         chordal__page_begin(&trial, page->store, page->limits, 0);
         code = list(&trial, after, &why);
         if (code == 0) code = trial.out.failed;
+        if (code == 0) code = chordal__page_goes_on(&trial, after, &why);
         chordal__buffer_dispose(&trial.out);
     } while (code == 0 && trial.next);
     if (code != CHORDAL_E_CORRUPT || !why.position) return told(page, code, &why, error);

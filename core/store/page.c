@@ -41,6 +41,12 @@ void chordal__page_number(chordal__page *page, const char *key, uint64_t number)
     chordal__buffer_decimal(&page->out, number);
 }
 
+/* Of a damaged file rows may come in any order: a list that is followed through its pages has an end nevertheless. */
+int chordal__page_goes_on(const chordal__page *page, uint64_t after, chordal_error *error) {
+    if (!page->next || page->next > after) return 0;
+    return chordal__fail(error, CHORDAL_E_CORRUPT, 0, "the store: rows that are not in order");
+}
+
 int chordal__page_end(chordal__page *page, int code, chordal__node **out, chordal_error *error) {
     chordal__buffer_byte(&page->out, ']');
     if (code == 0 && page->out.failed) code = chordal__fail(error, page->out.failed, 0, "no room for a page");

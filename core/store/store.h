@@ -328,6 +328,7 @@ void chordal__page_key(chordal__page *page, const char *key);
 void chordal__page_text(chordal__page *page, const char *key, const void *text, size_t len); /* valid UTF-8 */
 void chordal__page_number(chordal__page *page, const char *key, uint64_t number);
 /* The list as a value; the page is given back whatever comes of it. `code`: of what filled it. */
+int chordal__page_goes_on(const chordal__page *page, uint64_t after, chordal_error *error); /* CORRUPT: it does not */
 int chordal__page_end(chordal__page *page, int code, CHORDAL_OWN chordal__node **out, chordal_error *error);
 
 /* ---- listing.c: the documents ---- */

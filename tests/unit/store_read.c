@@ -391,6 +391,23 @@ TEST(a_damaged_outbox_is_named) {
     }
 }
 
+/* Rows whose number is a text are behind every number: a list of them would never end. */
+TEST(a_list_that_does_not_go_on) {
+    uint64_t next;
+    damage("DROP TABLE chordal_outbox; CREATE TABLE chordal_outbox(number, data);"
+           "INSERT INTO chordal_outbox VALUES('3', x'90'), ('4', x'90')");
+    CHECK_INT(count_page(chordal_store_outbox, 0, 1, &next), 1);
+    CHECK_INT(next, 3);
+    CHECK_TEXT(page_of(chordal_store_outbox, 3, 1, &next), "corrupt");
+    test_host_close(&h);
+    damage("DROP TABLE chordal_owners; CREATE TABLE chordal_owners(id, type, key, params);"
+           "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 101)"
+           "INSERT INTO chordal_owners SELECT '7', x'61', x'', x'80' FROM n");
+    CHECK(strstr(page_of(chordal_store_check, 0, 0, &next), "rows that are not in order") != NULL);
+    CHECK_TEXT(page_of(chordal_store_owners, 7, 1, &next), "corrupt");
+    test_host_close(&h);
+}
+
 TEST(a_damaged_page_is_a_fault) {
     uint64_t next;
     damage(NULL);
@@ -520,6 +537,7 @@ TESTS({"every_point_is_there", every_point_is_there},
       {"rows_are_in_the_outbox", rows_are_in_the_outbox},
       {"damage_is_told_with_its_place", damage_is_told_with_its_place},
       {"a_damaged_outbox_is_named", a_damaged_outbox_is_named},
+      {"a_list_that_does_not_go_on", a_list_that_does_not_go_on},
       {"a_damaged_page_is_a_fault", a_damaged_page_is_a_fault},
       {"documents_are_put_all_or_none", documents_are_put_all_or_none},
       {"tables_are_put_and_listed", tables_are_put_and_listed},
