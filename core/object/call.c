@@ -34,7 +34,7 @@ int chordal__call_start(chordal__reference *reference, const char *method, size_
     if (!call) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a call");
     call->runtime = runtime;
     call->due.kind = CHORDAL__DUE_CALL;
-    call->timeout = timeout < CHORDAL_NEVER ? timeout : CHORDAL_NEVER;
+    call->timeout = timeout;
     chordal__list_init(&call->node);
     chordal__list_init(&call->fresh);
     chordal__event_init(&call->event, CHORDAL__TELL_RESULT);

@@ -211,7 +211,7 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
             return { name, kind, initial, persist: false };
         if (kind === "document") return { name, kind, initial };
         if (kind === "derive") return { name, kind, from: derive!.from };
-        if (kind === "table") return { name, kind, ...table };
+        if (kind === "table") return { name, kind, ...declaredTable(table!) };
         const { idempotent, durable } = this.declaration;
         const kept = durable?.includes(name) === true ? { durable: true } : {};
         return { name, kind, idempotent: idempotent?.includes(name) === true, ...kept };
@@ -251,7 +251,19 @@ function membersOf({ documents, derives, methods, tables }: Declaration<any, any
     return members;
 }
 
-const TABLE_PARTS: ReadonlySet<string> = new Set<keyof TableDeclaration>(["columns", "key", "indexes", "version"]);
+const TABLE_PARTS: ReadonlySet<string> = new Set<keyof TableDeclaration>([
+    "columns",
+    "key",
+    "indexes",
+    "version",
+    "migrate",
+]);
+
+/** What the core is told of a table. */
+function declaredTable(table: TableDeclaration): Named {
+    const parts = Object.entries(table).filter(([part, value]) => part !== "migrate" && value !== undefined);
+    return Object.fromEntries(parts);
+}
 
 function checkTable(name: string, table: TableDeclaration): void {
     if (typeof table !== "object" || table === null) throw new ChordalError(E_INVALID, 0, `${name} is no table`);

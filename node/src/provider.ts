@@ -34,6 +34,7 @@ import { freezeAll, type Value } from "./value.js";
 
 const INTERNAL = "internal"; // what others learn of a fault of the program
 const READ_SIZE = 4096;
+const ROWS_AT_ONCE = 100; // of a table that is migrated
 
 /** A commit on its way. */
 interface Ticket {
@@ -179,13 +180,40 @@ export class Provider {
         if (event.state === OBJECT_MADE) {
             const type = this.types.get(event.type)!;
             const object = this.known(event.object, type, event.params);
-            if (type.waitsForStart) void this.start(object, event.version);
+            void this.begin(object, event.version);
             return;
         }
         const object = this.objects.get(event.object);
         this.objects.delete(event.object);
         this.unsettled.delete(event.object);
         if (object !== undefined) object.type.declaration.retired?.(object as any);
+    }
+
+    private async begin(object: ProvidedBase, stored: number): Promise<void> {
+        if (object.type.waitsForStart) await this.start(object, stored);
+        for (const { name, table } of object.type.members) {
+            if (table?.migrate !== undefined) await this.migrateRows(object, name, table.migrate);
+        }
+    }
+
+    private has(object: ProvidedBase): boolean {
+        return !this.core.closed && this.objects.get(object.id) === object;
+    }
+
+    /** A page of old rows in each commit. */
+    private async migrateRows(object: ProvidedBase, name: string, migrate: (row: any) => object): Promise<void> {
+        const query = { stale: true, limit: ROWS_AT_ONCE, after: null };
+        try {
+            do {
+                await this.transact(object, 0, (t) => {
+                    const page = t[name].query(query);
+                    for (const row of page.rows) t[name].put(migrate(row));
+                    query.after = page.after;
+                });
+            } while (query.after !== null && this.has(object));
+        } catch (error) {
+            if (this.has(object)) this.report(error, `${object.type.name}.${name}.migrate`);
+        }
     }
 
     private async start(object: ProvidedBase, stored: number): Promise<void> {
@@ -200,7 +228,7 @@ export class Provider {
         } catch (error) {
             reason = this.told(error, `${name}.${where}`);
         }
-        if (this.core.closed || this.objects.get(object.id) !== object) return;
+        if (!this.has(object)) return;
         this.core.flat.object_start(this.core.host, object.id, reason.name, reason.message);
         this.pump.wake();
     }

@@ -19,6 +19,12 @@ export interface TableDeclaration {
     readonly indexes?: { readonly [name: string]: readonly string[] };
     /** Default 1. */
     readonly version?: number;
+    /**
+     * Brings a row that an older version of the table wrote up to date: what it gives is put in its place, with the
+     * same key. It is called for the rows of an object when that is made, in the background: 100 in a commit, others
+     * in between. What is left at the host's end is done the next time; one that throws ends it until then.
+     */
+    readonly migrate?: (row: any) => object;
 }
 
 export interface TableDeclarations {

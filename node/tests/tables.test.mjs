@@ -382,3 +382,53 @@ test("a method's failure after rows were put", async (t) => {
     assert.equal(await late.twice(), 1);
     await host.close();
 });
+
+const numbered = (version, migrate) =>
+    type("numbered", {
+        tables: { rows: { columns: { id: "integer", text: "text" }, key: ["id"], version, migrate } },
+    });
+
+async function until(condition) {
+    for (let i = 0; i < 1000; i++) {
+        if (condition()) return;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    throw new Error("it does not come");
+}
+
+test("rows are migrated in the background", async (t) => {
+    const store = join(folder(t), "s.db");
+    const first = numbered(1);
+    let host = new Host({ store, types: [first] });
+    await (
+        await host.object(first)
+    ).transaction((t) => {
+        for (let id = 0; id < 250; id++) t.rows.put({ id, text: `old ${id}` });
+    });
+    await host.close();
+    let round = 1;
+    const reports = [];
+    const kind = numbered(2, (row) => {
+        if (round === 1 && row.id === 150) throw new Error("not yet");
+        return { ...row, text: row.text.replace("old", "new") };
+    });
+    const stale = (object) => object.rows.query({ stale: true, count: true }).rows[0].count;
+    host = new Host({ store, types: [kind], onError: (error) => reports.push(error.message) });
+    let object = await host.object(kind);
+    await until(() => stale(object) === 150 && reports.length === 1);
+    assert.deepEqual(reports, ["not yet"]);
+    assert.equal(object.rows.get(99).text, "new 99");
+    assert.equal(object.rows.get(100).text, "old 100");
+    await host.close();
+    round = 2;
+    host = new Host({ store, types: [kind] });
+    object = await host.object(kind);
+    await object.transaction((t) => t.rows.put({ id: 200, text: "mine" })); // others go on meanwhile
+    await until(() => stale(object) === 0);
+    const texts = object.rows.query().rows.map((row) => row.text);
+    assert.deepEqual(
+        texts,
+        Array.from({ length: 250 }, (_, id) => (id === 200 ? "mine" : `new ${id}`)),
+    );
+    await host.close();
+});

@@ -13,7 +13,7 @@ from . import _native, _records
 from .call import Call
 from .errors import ChordalError, MethodError, error_of
 from .link import Link
-from .object import Derive, Document, Method, Object, Placement
+from .object import Derive, Document, Method, Object, Placement, TableMember
 from .transaction import Ticket, Transaction
 from .values import FrozenDict, freeze
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("chordal")
 
 INTERNAL = "internal"  # what others learn of a fault of the program
+_ROWS_AT_ONCE = 100  # of a table that is migrated
 _WORDS = 16_384  # characters of an error's name or message: 64 KiB at most, what the core takes
 
 
@@ -65,13 +66,39 @@ class Provider:
     def on_object(self, event: _records.ObjectEvent) -> None:
         if event.state == _records.OBJECT_MADE:
             instance = self._instance(event.object, event.type, _native.unpack(event.params))
-            if type(instance)._waits_for_start():
-                self._run(self._start(instance, event.version))
+            if type(instance)._has_work():
+                self._run(self._begin(instance, event.version))
             return
         self.unsettled.pop(event.object, None)
         gone = self.objects.pop(event.object, None)
         if gone is not None:
             gone.retired()
+
+    async def _begin(self, instance: Object, stored: int) -> None:
+        if type(instance)._waits_for_start():
+            await self._start(instance, stored)
+        for member in type(instance).type_members:
+            if isinstance(member, TableMember) and member.migrate:
+                await self._migrate_rows(instance, member)
+
+    async def _migrate_rows(self, instance: Object, member: TableMember) -> None:
+        """A page of old rows in each commit."""
+        assert member.migrate
+        after = None
+        try:
+            while not self.core.closed and instance._id in self.objects:
+                with instance.transaction() as t:
+                    rows = getattr(t, member.name)
+                    page = rows.query(stale=True, limit=_ROWS_AT_ONCE, after=after)
+                    for row in page.rows:
+                        rows.put(member.migrate(row))
+                await t.ticket
+                after = page.after
+                if after is None:
+                    break
+        except Exception as error:
+            if not self.core.closed and instance._id in self.objects:
+                log.error("the rows in %s of %r are not all up to date", member.name, instance, exc_info=error)
 
     async def _start(self, instance: Object, stored: int) -> None:
         where = "migrate"

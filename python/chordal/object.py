@@ -82,12 +82,18 @@ class TableMember(MemberDeclaration):
     kind = "table"
 
     def __init__(
-        self, columns: Mapping[str, Any], key: tuple[str, ...], indexes: Mapping[str, Any], version: int
+        self,
+        columns: Mapping[str, Any],
+        key: tuple[str, ...],
+        indexes: Mapping[str, Any],
+        version: int,
+        migrate: Callable[[Any], Mapping[str, Any]] | None,
     ) -> None:
         self.columns = freeze(columns)
         self.key = key
         self.indexes = freeze(indexes)
         self.version = version
+        self.migrate = migrate
 
     @overload
     def __get__(self, instance: None, owner: Any) -> TableMember: ...
@@ -184,6 +190,7 @@ def table(
     key: str | Sequence[str],
     indexes: Mapping[str, str | Sequence[str]] | None = None,
     version: int = 1,
+    migrate: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Any:
     """Declare a table: typed rows of each object, written in transactions and found by queries. It is in the host's
     store, which it needs to have::
@@ -193,9 +200,12 @@ def table(
     `columns`: each is "integer" (from -2^63 to 2^63-1), "real", "text", "json" or "bytes", or ``{"type": "integer",
     "default": 0}``. A cell may be None, but those of the key. `key`: the column, or the columns in order, by which a
     row is known. `indexes`: columns by which rows are found and ordered fast. The store's table is brought up to the
-    declaration: it is made, columns that are new are added, those that are gone are forgotten."""
+    declaration: it is made, columns that are new are added, those that are gone are forgotten. `migrate` brings a row
+    that an older `version` of the table wrote up to date: what it answers is put in its place, with the same key. It is
+    called for the rows of an object when that is made, in the background: 100 in a commit, others in between. What is
+    left at the host's end is done the next time; if it raises, that ends it until then."""
     listed = {name: _listed(index) for name, index in (indexes or {}).items()}
-    return TableMember(columns, _listed(key), listed, version)
+    return TableMember(columns, _listed(key), listed, version, migrate)
 
 
 def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -337,6 +347,12 @@ class Object:
         `t` is one commit, and all documents of the object are of the type's version with it. If it raises, they stay as
         they are, and the object fails as by :meth:`start`. Documents that are new to the type have their first values.
         One that changes nothing is called again the next time."""
+
+    @classmethod
+    def _has_work(cls) -> bool:
+        """When an object is made."""
+        rows = (member for member in cls.type_members if isinstance(member, TableMember))
+        return cls._waits_for_start() or any(member.migrate for member in rows)
 
     @classmethod
     def _waits_for_start(cls) -> bool:

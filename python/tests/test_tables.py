@@ -528,3 +528,65 @@ async def test_live_is_refused_with_the_reason(host, board):
     held.release()
     with refused("released"):
         held.tasks.live()
+
+
+def numbered(version, migrate=None):
+    class Numbered(chordal.Object, name="numbered"):
+        rows = chordal.table({"id": "integer", "text": "text"}, key="id", version=version, migrate=migrate)
+
+    return Numbered
+
+
+async def fill_numbered(path, count):
+    async with chordal.Host(store=path, types=[numbered(1)]) as host:
+        with host.object("numbered").transaction() as t:
+            for number in range(count):
+                t.rows.put({"id": number, "text": f"old {number}"})
+        await t.ticket
+
+
+async def settled(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError("it does not come")
+
+
+async def test_rows_are_migrated_in_the_background(tmp_path):
+    path = tmp_path / "s.db"
+    await fill_numbered(path, 250)
+
+    def migrate(row):
+        if len(commits) == 1 and row["id"] == 150:
+            raise ValueError("not yet")
+        return {**row, "text": row["text"].replace("old", "new")}
+
+    kind, commits = numbered(2, migrate), [1]
+    async with chordal.Host(store=path, types=[kind]) as host:
+        numbers = host.object(kind)
+        await settled(lambda: numbers.rows.query(stale=True, count=True).rows[0]["count"] == 150)
+        await asyncio.sleep(0.02)
+        assert numbers.rows.get(99)["text"] == "new 99" and numbers.rows.get(100)["text"] == "old 100"
+    commits.append(2)
+    async with chordal.Host(store=path, types=[kind]) as host:
+        numbers = host.object(kind)
+        with numbers.transaction() as t:  # others go on meanwhile
+            t.rows.put({"id": 200, "text": "mine"})
+        await t.ticket
+        await settled(lambda: numbers.rows.query(stale=True, count=True).rows[0]["count"] == 0)
+        texts = [row["text"] for row in numbers.rows.query().rows]
+        assert texts == ["mine" if n == 200 else f"new {n}" for n in range(250)]
+
+
+async def test_a_migration_ends_with_its_object(tmp_path):
+    path = tmp_path / "s.db"
+    await fill_numbered(path, 250)
+    kind = numbered(2, lambda row: row)
+    async with chordal.Host(store=path, types=[kind]) as host:
+        numbers = host.object(kind)
+        await asyncio.sleep(0)
+        numbers.retire()
+        await asyncio.sleep(0.02)
+    async with chordal.Host(store=path, types=[kind]) as host:
+        assert host.object(kind).rows.query(count=True).rows[0]["count"] == 0
