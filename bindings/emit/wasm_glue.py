@@ -29,7 +29,10 @@ CHECKS = {
     "bytes": "checkBytes",
     "buffer": "checkBytes",
 }
-ABOVE = {"chordal_error_text": "new core.errorClass(code, 0, '').message"}  # what JavaScript has by itself
+ABOVE = {
+    "chordal_error_text": "new core.errorClass(code, 0, '').message",  # what JavaScript has by itself
+    "chordal_link_progress": "undefined",  # a tab's sockets tell of whole frames only
+}
 ABSENT = {  # not for tabs
     *("chordal_type_place", "chordal_resolve", "chordal_resolve_fail", "chordal_link_offers"),
     *("chordal_link_admit", "chordal_link_refuse", "chordal_guard_answer", "chordal_call_authority"),
@@ -39,7 +42,6 @@ ABSENT = {  # not for tabs
     *("chordal_store_read", "chordal_store_documents", "chordal_store_outbox", "chordal_store_trim"),
     *("chordal_store_tables", "chordal_store_owners"),
     *("chordal_store_backup", "chordal_store_check", "chordal_store_put", "chordal_store_seal"),
-    "chordal_link_progress",  # a tab's sockets tell of whole frames only
 }
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 LETTERS = [*LETTERS, *map("".join, itertools.product(LETTERS, repeat=2))]
@@ -208,9 +210,6 @@ class Wrapper:
 
     def result_lines(self):
         function = self.function
-        if function["name"] in ABOVE:
-            yield f"      return {ABOVE[function['name']]};"
-            return
         call = f"x.{self.letter}({', '.join(self.passed)})"
         role, outs = function["result"]["role"], outputs(function)
         if role == "none":
@@ -237,6 +236,9 @@ class Wrapper:
         yield from (f"      {check}" for check in self.checks)
         if self.function["name"] in ABSENT:
             yield "      throw new core.errorClass(-11, 0, '');\n    },"
+            return
+        if self.function["name"] in ABOVE:
+            yield f"      return {ABOVE[self.function['name']]};\n    },"
             return
         needed = " + ".join(self.sizes) or "0"
         if "error" in self.passed:

@@ -340,7 +340,7 @@ export class Link {
         const now = core.now();
         if (this.ending || now - this.pieceAt < PIECE_INTERVAL) return;
         this.pieceAt = now;
-        core.flat.link_progress?.(core.host, this.id, now); // the WebAssembly core has none
+        core.flat.link_progress(core.host, this.id, now); // nothing in the WebAssembly core
     }
 
     private tooLarge(): void {
