@@ -289,7 +289,6 @@ export function makeFlat(core) {
       const host_at = core.pointer(host, "host", 1);
       checkWhole(link, 2);
       checkWhole(now, 3);
-      const error = core.reserve(0);
       return undefined;
     },
     link_refuse(host, link, reason) {

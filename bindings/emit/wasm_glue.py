@@ -238,7 +238,7 @@ class Wrapper:
             yield "      throw new core.errorClass(-11, 0, '');\n    },"
             return
         if self.function["name"] in ABOVE:
-            yield f"      return {ABOVE[self.function['name']]};\n    },"
+            yield f"      return {ABOVE[self.function['name']]};\n    }},"
             return
         needed = " + ".join(self.sizes) or "0"
         if "error" in self.passed:
