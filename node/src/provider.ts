@@ -27,7 +27,7 @@ import {
     type ResolveEvent,
     type TicketEvent,
 } from "./records.js";
-import { RowChanges, StoredRows } from "./rows.js";
+import { hasRows, RowChanges, StoredRows } from "./rows.js";
 import { liveParams, ProvidedTable, QUERY_TYPE } from "./table.js";
 import { Changes, runWork } from "./transaction.js";
 import { freezeAll, type Value } from "./value.js";
@@ -107,6 +107,8 @@ export class Provider {
         try {
             return core.flat.type_provide(core.host, type.toBytes());
         } catch (error) {
+            if (type.members.some(({ kind }) => kind === "table") && !hasRows(core))
+                throw new ChordalError(E_UNSUPPORTED, 0, `${type.name}: the WebAssembly core has no tables`);
             const is = error instanceof ChordalError && error.code === E_UNSUPPORTED && type.declaration.guard;
             if (!is) throw error;
             const words = "the WebAssembly core has no guards: the server through which a tab is reached says who may";

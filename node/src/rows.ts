@@ -1,7 +1,7 @@
 // Rows of tables as the core has them: in the store, and in a transaction of its own.
 
 import type { Core } from "./core.js";
-import { ChordalError, E_LIMIT, E_NOMEM, E_NOT_FOUND, E_STATE, FORMAT_PACKED } from "./records.js";
+import { ChordalError, E_LIMIT, E_NOMEM, E_NOT_FOUND, E_STATE, E_UNSUPPORTED, FORMAT_PACKED } from "./records.js";
 import type { TransactionHandle } from "./flat.js";
 import { pack, packRow, unpackRows } from "./packed.js";
 import { hasKey, isContainer, setKey } from "./value.js";
@@ -47,6 +47,16 @@ export function queryOf(query: object | undefined): unknown {
     if (isContainer(plain) && hasKey(plain, "after") && (plain as { after: unknown }).after === null)
         delete (plain as { after?: null }).after;
     return plain;
+}
+
+/** Whether the core has rows at all. */
+export function hasRows({ flat, host }: Core): boolean {
+    try {
+        flat.transaction_abort(flat.transaction_begin(host, 0));
+        return true;
+    } catch (error) {
+        return !(error instanceof ChordalError) || error.code !== E_UNSUPPORTED;
+    }
 }
 
 /** No row is no error. */
