@@ -28,6 +28,18 @@ static int check_free(const chordal__backup *backup, chordal_error *error) {
     return taken ? chordal__fail(error, CHORDAL_E_EXISTS, 0, "something lies where the copy is to be") : 0;
 }
 
+/* SQLite and the next copy remove files of these names beside a store. */
+static int check_name(const char *path, size_t len, chordal_error *error) {
+    static const char *const beside[] = {COPY, "-owner", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        size_t end = strlen(beside[i]);
+        if (len >= end && memcmp(path + len - end, beside[i], end) == 0)
+            return chordal__fail_about(error, CHORDAL_E_INVALID, "a file beside a store, not a copy, ends in ",
+                                       beside[i], end);
+    }
+    return 0;
+}
+
 static void remove_part(const chordal__backup *backup) {
     chordal__file_remove(backup->path, COPY);
     chordal__file_remove(backup->path, COPY "-journal");
@@ -35,6 +47,7 @@ static void remove_part(const chordal__backup *backup) {
 
 static int take_place(chordal__backup *backup, const char *path, size_t len, chordal_error *error) {
     int code = chordal__path_copy(backup->memory, path, len, &backup->path, &backup->path_size, error);
+    if (code == 0) code = check_name(path, len, error);
     if (code == 0) code = check_free(backup, error);
     if (code == 0) code = chordal__owner_lock(backup->path, &backup->lock, error);
     if (code == 0) code = check_free(backup, error);

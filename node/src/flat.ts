@@ -436,8 +436,8 @@ export interface Flat {
    * tells the outcome: `commit` is the newest commit in the copy. The copy is written beside (PATH-copy) and takes
    * its name at the end, synced; one that is cut leaves no store. It is a store like any other: a host that opens it
    * goes on from that commit as another run, which those who follow it are told. Errors, here or of the ticket:
-   * EXISTS (something is at the path), OWNED (another copy is being made there), INVALID (the path), NOT_FOUND (its
-   * folder), and those of reading and writing.
+   * EXISTS (something is at the path), OWNED (another copy is being made there), INVALID (the path; also one that
+   * ends in -copy, -owner, -wal, -shm or -journal), NOT_FOUND (its folder), and those of reading and writing.
    */
   store_backup(host: HostHandle, path: string): number;
   /**

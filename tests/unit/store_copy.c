@@ -224,6 +224,12 @@ TEST(where_it_cannot_be) {
     fill(open_notes(0));
     CHECK_INT(start_to("", &ticket), CHORDAL_E_INVALID);
     CHECK_INT(chordal_store_backup(h.host, "a\0b", 3, &ticket, NULL), CHORDAL_E_INVALID);
+    static const char *const beside[] = {"-copy", "-owner", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) { /* SQLite would remove it, or the next copy */
+        char name[160];
+        snprintf(name, sizeof name, "%s%s", copy_path, beside[i]);
+        CHECK_INT(start_to(name, &ticket), CHORDAL_E_INVALID);
+    }
     CHECK_INT(start_to(store_path, &ticket), CHORDAL_E_EXISTS);
     CHECK_INT(start_to(store_folder, &ticket), CHORDAL_E_EXISTS);
     snprintf(path, sizeof path, "%s/none/copy.db", store_folder);
