@@ -26,7 +26,7 @@ if(CHORDAL_UV)
   target_link_libraries(chordal_uv_objects PUBLIC chordal_loop)
 
   add_library(chordal_uv SHARED)
-  target_link_libraries(chordal_uv PUBLIC chordal PRIVATE chordal_uv_objects)
+  target_link_libraries(chordal_uv PUBLIC chordal PkgConfig::uv PRIVATE chordal_uv_objects) # chordal/uv.h has uv_loop_t
   chordal_library(chordal_uv)
   list(APPEND installed chordal_uv)
 

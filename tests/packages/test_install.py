@@ -12,11 +12,6 @@ find_package(chordal {version} CONFIG REQUIRED)
 add_executable(program program.c)
 target_link_libraries(program PRIVATE chordal::chordal_uv)
 """
-PROGRAM = """\
-#include <chordal.h>
-#include <chordal/uv.h>
-int main(void) { return chordal_versions()[0] != '{' || CHORDAL_CODEC_BINARY != 1; }
-"""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +40,7 @@ def test_tool(prefix):
 
 def test_cmake(prefix, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(version="0.1"))
-    (tmp_path / "program.c").write_text(PROGRAM)
+    (tmp_path / "program.c").write_text(readme_program("c"))
     run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", folder=tmp_path)
     run("cmake", "--build", "build", folder=tmp_path)
     run("build/program", folder=tmp_path)
