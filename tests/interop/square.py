@@ -167,6 +167,8 @@ def line(provider, holder, report, why):
 
 def main(names):
     """Run the cells of these runtimes (all when none is named), print the table, answer how many failed."""
+    if unknown := [name for name in names if name not in PROGRAMS]:
+        raise SystemExit(f"no such runtime: {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
     runtimes = [name for name in PROGRAMS if not names or name in names]
     wanted, passed = digest(expected()), 0
     print("{:9}{:9}{:>6}{:>8}{:>9}  {}".format("provider", "holder", "calls", "frames", "bytes", "digest"))

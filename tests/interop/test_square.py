@@ -20,3 +20,8 @@ def test_row(provider, folder):
         if why is not None:
             faults.append(f"{holder}: {why}")
     assert not faults
+
+
+def test_unknown_runtimes():
+    with pytest.raises(SystemExit, match="no such runtime: pyton; there are c, python"):
+        square.main(["c", "pyton"])
