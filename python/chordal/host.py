@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import uuid
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _futures, _native, _records
@@ -88,11 +89,12 @@ class Host:
         self._parent: Link | None = None
         self._finalizer = weakref.finalize(self, _forgotten, self._core, os.getpid())
         self._finalizer.atexit = False
-        for kind in types:
-            if placed and getattr(kind, "type_placement", None) is not None:
-                self.place(kind)
-            else:
-                self.provide(kind)
+        with _closed_on_failure(self):
+            for kind in types:
+                if placed and getattr(kind, "type_placement", None) is not None:
+                    self.place(kind)
+                else:
+                    self.provide(kind)
 
     def _handlers(self) -> dict[type, Callable[[Any], None]]:
         return {
@@ -540,6 +542,16 @@ def _forgotten(core: Core, process: int) -> None:
         core.close()
 
 
+@contextlib.contextmanager
+def _closed_on_failure(host: Host) -> Iterator[None]:
+    """What completes a host that nobody has yet: if it fails, nobody will close the host, which may own a store."""
+    try:
+        yield
+    except BaseException:
+        host._close_now()
+        raise
+
+
 def _store_options(
     path: str | bytes | os.PathLike[Any], durability: str, read_only: bool, outbox: bool
 ) -> dict[str, int | bytes]:
@@ -573,7 +585,8 @@ def connect(
     chordal.connect("ws://127.0.0.1:7777") as host``. Needs a running event loop. See :meth:`Host.connect`."""
     asyncio.get_running_loop()
     host = Host(types=types, **limits)
-    host.connect(url, codec=codec, credentials=credentials, offer=offer)
+    with _closed_on_failure(host):
+        host.connect(url, codec=codec, credentials=credentials, offer=offer)
     return host
 
 
@@ -582,5 +595,6 @@ def parent(*, types: Iterable[type[Object]] = (), serve: bool = True, **limits: 
     this process (:meth:`Host.parent`). Needs a running event loop. Raises ChordalError STATE (no host started it)."""
     asyncio.get_running_loop()
     host = Host(types=types, placed=False, **limits)
-    host.parent(serve=serve)
+    with _closed_on_failure(host):
+        host.parent(serve=serve)
     return host

@@ -72,6 +72,14 @@ class Reference:
             raise AttributeError(name)
         return self[name]
 
+    if not TYPE_CHECKING:  # which refuses it by itself
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            declared = getattr(type(self), name, Member) is not getattr(Reference, name, Member)  # by a subclass
+            if not (declared or name.startswith("_") or name in ("type", "params")):
+                raise AttributeError(f"{name} of a reference cannot be assigned: an object is changed by its methods")
+            super().__setattr__(name, value)
+
     def __enter__(self) -> Reference:
         return self
 

@@ -522,6 +522,25 @@ async def test_names_of_the_class_are_reached_as_items():
         assert odd["state"].value == "a" and odd.state == "live" and odd["release"].value == "b"
 
 
+async def test_members_of_a_reference_are_not_assigned():
+    class Mine(chordal.Reference):
+        __slots__ = ("slot",)
+        color = None
+
+    async with chordal.Host(types=[Notes]) as host:
+        notes = await host.get(Notes, board="a").live()
+        for name in ("list", "nothing", "state", "release"):
+            with pytest.raises(AttributeError, match=f"^{name} of a reference cannot be assigned"):
+                setattr(notes, name, {"entries": [1]})
+        assert notes.list.value == {"entries": []} and notes.state == "live"
+        mine = Mine(notes._replica, notes.type, notes.params)
+        mine.slot, mine.color = 1, "red"
+        assert (mine.slot, mine.color, mine.type) == (1, "red", "notes")
+        with pytest.raises(AttributeError):
+            mine.list = 1
+        mine.release()
+
+
 def test_declarations():
     class LunchPoll(chordal.Object, version=3, keep=True):
         place: str

@@ -107,6 +107,24 @@ async def test_bad_stores(tmp_path):
     assert text.read_text().startswith("no database")
 
 
+async def test_a_host_that_is_not_made_leaves_the_store(tmp_path):
+    class Bad(chordal.Object):
+        rows = chordal.table({"id": "no such type"}, key="id")
+
+    path, kept = tmp_path / "s.db", []
+    for make, name in (
+        (lambda: chordal.Host(store=path, types=[Notes, Bad]), "invalid"),
+        (lambda: chordal.Host(store=path, types=[Notes, int]), "type"),
+        (lambda: chordal.connect("nowhere", store=path), "invalid"),
+        (lambda: chordal.parent(store=path), "state"),
+    ):
+        with pytest.raises(ChordalError) as failure:
+            make()
+        assert failure.value.name == name
+        kept.append(failure.value)  # and the frames that have the host
+        assert await add(path, "milk")
+
+
 # The interpreter's own SQLite closes the file in the same process, which drops the locks of ours: the owner's lock is
 # not among them.
 async def test_beside_the_interpreters_sqlite(tmp_path):
