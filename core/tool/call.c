@@ -66,7 +66,7 @@ int tool_call(int argc, char **argv) {
     chordal_error error = {0};
     chordal_id call = 0;
     uint32_t codec = tool_codec(tool_option(&argc, argv, "--codec"));
-    chordal_time timeout = tool_number(tool_option(&argc, argv, "--timeout"), TIMEOUT);
+    chordal_time timeout = tool_number(&argc, argv, "--timeout", TIMEOUT);
     tool_expect(argc, argv, 3, 256, USAGE);
     tool_target_read(&target, argc, argv, USAGE);
     if (target.used >= argc) tool_usage(USAGE);

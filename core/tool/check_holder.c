@@ -144,8 +144,8 @@ int tool_check_holder(int argc, char **argv) {
         .size = sizeof handlers, .reference = on_reference, .frame = on_frame, .result = on_result};
     holder self = {0};
     uint32_t codec = tool_codec(tool_option(&argc, argv, "--codec"));
-    self.adds = tool_number(tool_option(&argc, argv, "--adds"), 100);
-    self.tokens = tool_number(tool_option(&argc, argv, "--tokens"), 200);
+    self.adds = tool_number(&argc, argv, "--adds", 100);
+    self.tokens = tool_number(&argc, argv, "--tokens", 200);
     tool_expect(argc, argv, 2, 2, USAGE);
     if (!self.adds || !self.tokens) tool_usage(USAGE);
     tool_target target = {.address = argv[0], .type = "square"};

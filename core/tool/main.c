@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     if (argc < 2) return usage(stderr, 2);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].word) == 0) return commands[i].run(argc - 2, argv + 2);
-    if (strcmp(argv[1], "version") == 0) return puts(chordal_versions()) < 0;
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) return puts(chordal_versions()) < 0;
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) return usage(stdout, 0);
     return usage(stderr, 2);
 }

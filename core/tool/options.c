@@ -18,12 +18,14 @@ uint32_t tool_codec(const char *word) {
     return CHORDAL_CODEC_TEXT;
 }
 
-uint64_t tool_number(const char *word, uint64_t otherwise) {
+uint64_t tool_number(int *argc, char **argv, const char *name, uint64_t otherwise) {
+    const char *word = tool_option(argc, argv, name);
     char *end = NULL;
     if (!word) return otherwise;
     unsigned long long number = strtoull(word, &end, 10);
-    if (*word < '0' || *word > '9' || *end) tool_die("not a number among the options", NULL);
-    return number;
+    if (*word >= '0' && *word <= '9' && !*end) return number;
+    fprintf(stderr, "chordal: %s is a number\n", name);
+    exit(1);
 }
 
 static bool read_digits(const char *word, uint64_t halves[2]) {
@@ -56,7 +58,9 @@ uint32_t tool_durability(const char *word) {
 void tool_expect(int argc, char **argv, int least, int most, const char *usage) {
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) tool_help(usage);
-        if (strncmp(argv[i], "--", 2) == 0) tool_usage(usage);
+        if (strncmp(argv[i], "--", 2) != 0) continue;
+        fprintf(stderr, "chordal: no such option, or nothing behind it: %s\n", argv[i]);
+        tool_usage(usage);
     }
     if (argc < least || argc > most) tool_usage(usage);
 }

@@ -39,8 +39,10 @@ int tool_serve(int argc, char **argv) {
     chordal_host_options host = {.size = sizeof host};
     tool_name(tool_option(&argc, argv, "--name"), &host);
     host.store = tool_option(&argc, argv, "--store");
-    host.store_durability = tool_durability(tool_option(&argc, argv, "--durability"));
+    const char *durability = tool_option(&argc, argv, "--durability");
+    host.store_durability = tool_durability(durability);
     tool_expect(argc, argv, 0, 0, USAGE);
+    if (durability && !host.store) tool_die("--durability is that of a --store", NULL);
     if (count == 0) tool_usage(USAGE);
     tool_program_open(&program, &host, NULL, NULL);
     tool_program_provide(&program, &tool_board);

@@ -24,11 +24,11 @@ static uint64_t dump_one(void *context, const char *entry, bool retired, const c
 int tool_dump(int argc, char **argv) {
     tool_text type = {0};
     const char *named = tool_option(&argc, argv, "--type");
-    const char *at = tool_option(&argc, argv, "--at");
+    uint64_t at = tool_number(&argc, argv, "--at", 0);
     tool_expect(argc, argv, 1, 1, USAGE);
     if (named) tool_text_json(&type, named, strlen(named));
     chordal_host *host = tool_store_open(argv[0], CHORDAL_STORE_READ_ONLY | CHORDAL_STORE_SNAPSHOT);
-    tool_store_each(host, tool_number(at, 0), dump_one, type.data);
+    tool_store_each(host, at, dump_one, type.data);
     chordal_host_close(host);
     tool_text_free(&type);
     tool_print_end();

@@ -18,7 +18,10 @@ typedef struct importing {
 } importing;
 
 _Noreturn static void refuse(importing *self, const char *words, const chordal_error *error) {
-    fprintf(stderr, "chordal: line %llu: %s", (unsigned long long)self->lines, words);
+    if (self->lines)
+        fprintf(stderr, "chordal: line %llu: %s", (unsigned long long)self->lines, words);
+    else
+        fprintf(stderr, "chordal: no line on the standard input: %s", words);
     if (error) fprintf(stderr, " (%s, at %llu)", chordal_error_name(error->code), (unsigned long long)error->position);
     fputc('\n', stderr);
     chordal_host_close(self->host);
@@ -62,12 +65,18 @@ static void seal(importing *self) {
     if (code && code != CHORDAL_E_STATE) refuse(self, error.detail, &error);
 }
 
+static void refuse_what_is_there(const char *path) {
+    if (access(path, F_OK) != 0) return;
+    fprintf(stderr, "chordal: %s: a new store is made, and something is there (exists)\n", path);
+    exit(1);
+}
+
 int tool_import(int argc, char **argv) {
     size_t len;
     importing self = {0};
     tool_expect(argc, argv, 1, 1, USAGE);
     self.path = argv[0];
-    if (access(self.path, F_OK) == 0) tool_die("a new store is made: there is something at this path (exists)", NULL);
+    refuse_what_is_there(self.path);
     self.host = tool_store_open(self.path, 0);
     if (!read_line(&self, &len) || strcmp(self.line, TOOL_EXPORT_HEAD) != 0)
         refuse(&self, "this is not what `chordal export` prints", NULL);

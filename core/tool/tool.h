@@ -68,7 +68,7 @@ _Noreturn void tool_help(const char *usage); /* it was asked for */
 const char *tool_option(int *argc, char **argv, const char *name);
 /* "binary" (also NULL) or "text". */
 uint32_t tool_codec(const char *word);
-uint64_t tool_number(const char *word, uint64_t otherwise);
+uint64_t tool_number(int *argc, char **argv, const char *name, uint64_t otherwise); /* the value of an option */
 /* A host's lasting name: 32 hexadecimal digits, hyphens between them as in a UUID. NULL: none. */
 void tool_name(const char *word, chordal_host_options *out);
 uint32_t tool_durability(const char *word); /* NULL: normal */

@@ -303,10 +303,11 @@ def test_refused_imports(store, tmp_path):
         ]
     ):
         code, out, error = run("import", tmp_path / "copy.db", text=wrong)
-        assert (code, out) == (1, "") and error.startswith("chordal: line "), number
+        where = "chordal: line " if wrong else "chordal: no line on the standard input: "
+        assert (code, out) == (1, "") and error.startswith(where), number
         assert without_reading_files(tmp_path) == ["s.db"], number
     code, _, error = run("import", store, text=text)
-    assert code == 1 and "(exists)" in error
+    assert code == 1 and error.startswith(f"chordal: {store}: ") and "(exists)" in error
 
 
 def test_killed_within_an_import(store, tmp_path):

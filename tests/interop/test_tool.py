@@ -98,12 +98,35 @@ def test_address_in_use(address):
     assert status == 1 and "(exists)" in error
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["nothing"], ["call"], ["watch", "a"], ["serve"], ["convert", "value"], ["serve", "--x"]]
-)
+@pytest.mark.parametrize("words", [[], ["nothing"], ["call"], ["watch", "a"], ["serve"], ["convert", "value"]])
 def test_usage(words):
     status, out, error = run(*words)
     assert status == 2 and out == "" and error.startswith("usage: ")
+
+
+@pytest.mark.parametrize("words, option", [(["serve", "--x", "1"], "--x"), (["serve", "--listen"], "--listen")])
+def test_unknown_options(words, option):
+    status, out, error = run(*words)
+    first, second = error.splitlines()[:2]
+    assert (status, out) == (2, "") and first.startswith("chordal: no such option") and first.endswith(f" {option}")
+    assert second.startswith("usage: chordal serve ")
+
+
+@pytest.mark.parametrize(
+    "words, option",
+    [(["call", "a", *BOARD, "add"], "--timeout"), (["dump", "a.db"], "--at"), (["check-holder"], "--adds")],
+)
+def test_options_that_are_no_numbers(words, option):
+    assert run(*words, option, "5s") == (1, "", f"chordal: {option} is a number\n")
+
+
+def test_durability_without_a_store():
+    status, out, error = run("serve", "--listen", "ws://127.0.0.1:0", "--durability", "full")
+    assert (status, out, error) == (1, "", "chordal: --durability is that of a --store\n")
+
+
+def test_version():
+    assert run("--version") == run("version") and '"abi":' in run("--version")[1]
 
 
 # ---- convert ----
