@@ -79,10 +79,10 @@ def header_of(cursor):
 
 
 def clean(comment):
-    """The words of a C comment, without its marks; indented blocks keep their indentation."""
+    """The words of a C comment, without its marks or those of a macro's next line; indented blocks stay so."""
     if not comment:
         return ""
-    body = re.sub(r"^/\*+<?|\*/$", "", comment.strip())
+    body = re.sub(r"^/\*+<?|\*/$|[ \t]*\\$", "", comment.strip(), flags=re.M)
     lines = [re.sub(r"^\s*\* ?", "", line) if i else line for i, line in enumerate(body.splitlines())]
     indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
     cut = min(indents, default=0)

@@ -92,7 +92,7 @@ export const PROTOCOL = 1;
 export const REFERENCE_DOWN = 3;
 /** refused or failed, chordal_reference_retry asks again; or its link is closed */
 export const REFERENCE_FAILED = 4;
-/** the program keeps the values: the core keeps none, and the reference is its own watch on all \ members (FRAME events name it as `watch`); members are then patched by ops alone */
+/** the program keeps the values: the core keeps none, and the reference is its own watch on all members (FRAME events name it as `watch`); members are then patched by ops alone */
 export const REFERENCE_KEPT = 1;
 /** values are current */
 export const REFERENCE_LIVE = 2;
