@@ -69,11 +69,14 @@ static int give(chordal__runtime *runtime, uint32_t format, uint8_t *buffer, siz
         chordal__reader reader = chordal__reader_of(packed->data, packed->len);
         code = chordal__json_from_pack(&json, &reader, &limits, error);
         if (code == 0) code = json.failed;
+        if (code < 0 && code != CHORDAL_E_NOMEM && code != CHORDAL_E_SIZE && code != CHORDAL_E_DEPTH)
+            code = CHORDAL_E_CORRUPT;
         out = &json;
     }
     *out_len = out->len;
     if (code < 0)
-        chordal__fail(error, code, 0, "no memory for the answer");
+        chordal__fail(error, code, 0,
+                      code == CHORDAL_E_CORRUPT ? "the store: a row is damaged" : "no memory for the answer");
     else if (out->len > buffer_len)
         code = chordal__fail(error, CHORDAL_E_ROOM, 0, "the answer needs more room");
     else if (out->len)

@@ -253,12 +253,21 @@ void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups)
     chordal__group_pack(out, &one, 0);
 }
 
+static int check_sums(const chordal__groups *groups, chordal_error *error) {
+    chordal__number number;
+    for (size_t i = 0; i < groups->count; i++)
+        if (!chordal__number_of_double(groups->items[i].real, &number))
+            return chordal__fail(error, CHORDAL_E_RANGE, 0, "a sum is beyond the largest double");
+    return 0;
+}
+
 static int answer_groups(chordal__rows *rows, chordal__own_table *own, const chordal__query *query,
                          chordal_error *error) {
     chordal__runtime *runtime = rows->object->runtime;
     chordal__groups groups;
     chordal__groups_init(&groups, query, runtime->memory);
     int code = chordal__rows_query(rows, own, query, UINT64_MAX, count_row, &groups, error);
+    if (code == 0) code = check_sums(&groups, error);
     if (code == 0) {
         chordal__buffer_clear(&runtime->scratch);
         chordal__pack_write_object(&runtime->scratch, 2);

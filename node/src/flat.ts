@@ -548,7 +548,8 @@ export interface Flat {
    * order of the group's columns, at most 10000; without group one row. A sum of whole numbers is exact from -2^63 to
    * 2^64-1. A cursor is a text that stays good while rows come and go, for queries with the same order. A condition
    * has at most 256 terms and 1000 values and is nested 16 deep. The transaction conflicts when any row of the table
-   * has changed before it commits. Errors: as chordal_transaction_row, INVALID with words, LIMIT.
+   * has changed before it commits. Errors: as chordal_transaction_row, INVALID with words, LIMIT, RANGE (a sum of
+   * reals is beyond the largest double).
    */
   transaction_query(transaction: TransactionHandle, object: number, member: number, format: number, query: Uint8Array, buffer: Uint8Array): number;
   /**

@@ -136,6 +136,36 @@ TEST(counts_and_sums) {
 }
 
 /* Answers are right in the middle of it all: stored, prepared, written here, each over the one before. */
+TEST(sums_beyond_doubles) {
+    new_store();
+    chordal_id object = open_board(&h);
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":1,\"weight\":1.7e308}");
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":2,\"weight\":1.7e308}");
+    test_poll(&h);
+    uint8_t answer[64];
+    size_t len;
+    CHECK_TEXT(query_of(&h, object, BOARD_NOTES, "{\"sum\":\"weight\"}"), "range");
+    CHECK_TEXT(row_words, "a sum is beyond the largest double");
+    CHECK_INT(chordal_object_query(h.host, object, BOARD_NOTES, CHORDAL_FORMAT_PACKED,
+                                   (const uint8_t *)"\x81\xa3sum\xa6weight", 12, answer, sizeof answer, &len, NULL),
+              CHORDAL_E_RANGE);
+    test_host_close(&h);
+}
+
+/* What is wrong there is not what the program gave. */
+TEST(a_damaged_cell_is_told_as_such) {
+    new_store();
+    chordal_id object = open_board(&h);
+    commit_put(&h, object, BOARD_NOTES, "{\"id\":1,\"data\":[1]}");
+    test_host_close(&h);
+    store_execute("UPDATE chordal_table_1 SET c4 = x'92'");
+    object = open_board(&h);
+    CHECK_TEXT(query_of(&h, object, BOARD_NOTES, "{}"), "corrupt");
+    CHECK_TEXT(row_words, "the store: a row is damaged");
+    CHECK_TEXT(row_of(&h, object, BOARD_NOTES, "1"), "corrupt");
+    test_host_close(&h);
+}
+
 TEST(layers) {
     chordal_id object = open_rows();
     put_rows(object, few);
@@ -587,7 +617,8 @@ TEST(done) {
     remove_store();
 }
 
-TESTS({"conditions", conditions}, {"counts_and_sums", counts_and_sums}, {"layers", layers},
+TESTS({"conditions", conditions}, {"counts_and_sums", counts_and_sums}, {"sums_beyond_doubles", sums_beyond_doubles},
+      {"a_damaged_cell_is_told_as_such", a_damaged_cell_is_told_as_such}, {"layers", layers},
       {"pages_go_on_while_rows_come_and_go", pages_go_on_while_rows_come_and_go},
       {"a_page_is_one_statement", a_page_is_one_statement}, {"changes_where", changes_where},
       {"conflicts_by_query", conflicts_by_query}, {"a_query_falls_with_what_it_saw", a_query_falls_with_what_it_saw},

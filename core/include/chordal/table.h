@@ -68,7 +68,8 @@ CHORDAL_API int chordal_transaction_row(chordal_transaction *transaction, chorda
  * 2^64-1. A cursor is a text
  * that stays good while rows come and go, for queries with the same order. A condition has at most 256 terms and 1000
  * values and is nested 16 deep. The transaction conflicts when any row of the table has changed before it commits.
- * Errors: as chordal_transaction_row, INVALID with words, LIMIT. */
+ * Errors: as chordal_transaction_row, INVALID with words, LIMIT, RANGE (a sum of reals is beyond the largest
+ * double). */
 CHORDAL_API int chordal_transaction_query(chordal_transaction *transaction, chordal_id object, uint32_t member,
                                           uint32_t format, const uint8_t *query, size_t query_len, uint8_t *buffer,
                                           size_t buffer_len, size_t *out_len, chordal_error *error);
