@@ -219,6 +219,16 @@ class Aims:
         if ours and limit:
             yield f"{ours['median'] / limit['median']:.2f} times"
 
+    def store_live(self):
+        without, few, many = (
+            self.ours(f"store, a row patched among {rows}")
+            for rows in ("10,000, no live query", "100, live query", "10,000, live query")
+        )
+        if without and few and many:
+            more = many["median"] - without["median"]
+            told = f"{number(many['median'])} µs in all, of 100 rows {number(few['median'])}"
+            yield f"{more:.1f} µs more than without; {told}"
+
     def store_open(self):
         if entry := self.ours("store, open with 1,000 documents"):
             counts = entry["counts"]

@@ -215,7 +215,12 @@ CASES = {
     "store, one row a commit": ("a row of 3 columns put", "a commit alone until its ticket is handled", C),
     "store, query page": (
         "10,000 rows of 3 columns",
-        "100 of them by a range of the key, as JSON. `sqlite`: the rows stepped, their cells read and kept",
+        "100 of them by a range of the key, packed. `sqlite`: the rows stepped, their cells read and kept",
+        C,
+    ),
+    "store, a row patched": (
+        "rows of 3 columns, the title of one changed",
+        "a commit alone until its ticket, and the frame of a live query over all rows, are handled",
         C,
     ),
     "store, update of 10,000 rows": (

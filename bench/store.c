@@ -365,11 +365,11 @@ static void measure_limit_points(int batches) {
 
 enum { ROWS = 10000, PAGE = 100 };
 
-static void put_rows(world *w) {
+static void put_rows(world *w, int rows) {
     chordal_transaction *t;
     chordal_id ticket;
     OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < rows; i++) {
         char row[96];
         int len = snprintf(row, sizeof row, "{\"id\":%d,\"title\":\"title %d\",\"done\":0}", i, i);
         OK(chordal_transaction_put(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)row, (size_t)len, NULL));
@@ -484,7 +484,7 @@ static void measure_tables(int batches) {
     remove_files();
     open_kept(&w, 0, "0");
     get_kept(&w, 0);
-    put_rows(&w);
+    put_rows(&w, ROWS);
     for (size_t i = 0; i < 2; i++) measure_table(&table_cases[i], &w, NULL, batches);
     chordal_host_forget(w.provider);
     remove_files();
@@ -492,6 +492,56 @@ static void measure_tables(int batches) {
     fill_alone(&a);
     for (size_t i = 0; i < 2; i++) measure_table(&table_cases[i], NULL, &a, batches);
     close_alone(&a);
+}
+
+/* ---- a live query over a table, one of whose rows changes ---- */
+
+/* A row of the middle, so that it is found among the others. */
+static void title_once(world *w, int rows) {
+    static int number;
+    chordal_transaction *t;
+    chordal_id ticket;
+    char row[96];
+    number++;
+    int len = snprintf(row, sizeof row, "{\"id\":%d,\"title\":\"title %d\"}", number * 7919 % rows, number);
+    OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
+    OK(chordal_transaction_patch(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)row, (size_t)len, NULL));
+    OK(chordal_transaction_commit(t, &ticket, NULL));
+    turn(w, w->provider, 0);
+}
+
+static void follow(world *w) {
+    static const char params[] = "{\"type\":\"kept\",\"params\":{\"board\":\"00000\"},\"member\":\"rows\","
+                                 "\"query\":{\"limit\":10000}}";
+    chordal_id watch;
+    OK(chordal_reference_get(w->provider, 0, "chordal.query", 13, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)params,
+                             sizeof params - 1, &w->reference, NULL));
+    turn(w, w->provider, 0);
+    OK(chordal_watch_open(w->provider, w->reference, 0, 0, &watch, NULL));
+    turn(w, w->provider, 0);
+}
+
+static void measure_live(const char *name, int rows, int followed, int batches) {
+    double samples[SAMPLES];
+    world w;
+    chordal_counters before, after;
+    remove_files();
+    open_kept(&w, 0, "0");
+    get_kept(&w, 0);
+    put_rows(&w, rows);
+    if (followed) follow(&w);
+    for (int r = -1; r < batches; r++) {
+        OK(chordal_host_counters(w.provider, &before, sizeof before));
+        double start = now_us();
+        for (int i = 0; i < ROUNDS; i++) title_once(&w, rows);
+        if (r >= 0) samples[r] = (now_us() - start) / ROUNDS;
+        OK(chordal_host_counters(w.provider, &after, sizeof after));
+    }
+    print_samples(name, "chordal", "us", samples, batches);
+    printf(", \"counts\": {\"statements\": %.3f, \"allocations\": %.1f}}\n",
+           (double)(after.statements - before.statements) / ROUNDS,
+           (double)(after.allocations - before.allocations) / ROUNDS);
+    chordal_host_forget(w.provider);
 }
 
 int main(int argc, char **argv) {
@@ -507,6 +557,9 @@ int main(int argc, char **argv) {
     measure_points(batches);
     measure_limit_points(batches);
     measure_tables(batches);
+    measure_live("store, a row patched among 10,000, no live query", ROWS, 0, batches);
+    measure_live("store, a row patched among 100, live query", 100, 1, batches);
+    measure_live("store, a row patched among 10,000, live query", ROWS, 1, batches);
     remove_files();
     return 0;
 }
