@@ -224,6 +224,7 @@ typedef struct chordal__type {
     chordal__text *params;
     uint32_t params_len;
     bool keep, start, guarded;
+    bool migrates; /* what an older version has stored, before anything else changes it */
 #ifndef CHORDAL__NO_STORE
     bool own; /* the host's: its objects are not told to the program */
 #endif

@@ -246,19 +246,6 @@ static void want_compaction(chordal__runtime *runtime, const chordal__commit *co
     }
 }
 
-static void mark_stored(chordal__runtime *runtime, chordal__list *from, const chordal__list *to) {
-    for (chordal__list *node = from; node != to; node = node->next) {
-        chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, node);
-        if (!waits(commit)) continue;
-        commit->stored = true;
-        chordal__tables_stored(commit);
-        if (commit->invocation && commit->invocation->durable) chordal__durable_stored(commit);
-        want_compaction(runtime, commit);
-    }
-}
-
-/* ---- a step that failed ---- */
-
 typedef void (*each_value)(chordal__object *object, const chordal__new_value *value);
 
 static void for_each_value(const chordal__commit *commit, each_value act) {
@@ -266,6 +253,25 @@ static void for_each_value(const chordal__commit *commit, each_value act) {
         for (uint32_t k = 0; k < commit->changes[i].values_len; k++)
             act(commit->changes[i].object, &commit->changes[i].values[k]);
 }
+
+/* All its documents are of the type's version by now: raise_versions. */
+static void note_version(chordal__object *object, const chordal__new_value *value) {
+    if (object->stored_version && (value->delta || value->base)) object->stored_version = object->type->version;
+}
+
+static void mark_stored(chordal__runtime *runtime, chordal__list *from, const chordal__list *to) {
+    for (chordal__list *node = from; node != to; node = node->next) {
+        chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, node);
+        if (!waits(commit)) continue;
+        commit->stored = true;
+        for_each_value(commit, note_version);
+        chordal__tables_stored(commit);
+        if (commit->invocation && commit->invocation->durable) chordal__durable_stored(commit);
+        want_compaction(runtime, commit);
+    }
+}
+
+/* ---- a step that failed ---- */
 
 /* A document that the commit changed goes back to what is visible. */
 static void fall(chordal__object *object, const chordal__new_value *value) {

@@ -1,10 +1,15 @@
 /* transaction.c: drafts over any number of documents, and turning them into a prepared commit. */
 #include "object/live.h"
 
+/* On whose behalf it is: a call, or the start of an object. */
+static bool is_known(chordal__runtime *runtime, chordal_id call) {
+    return !call || chordal__id_get(&runtime->ids, call, CHORDAL__ID_INVOCATION) ||
+           (CHORDAL__STORE && chordal__id_get(&runtime->ids, call, CHORDAL__ID_OBJECT));
+}
+
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error) {
-    if (call && !chordal__id_get(&runtime->ids, call, CHORDAL__ID_INVOCATION))
-        return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
+    if (!is_known(runtime, call)) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
     chordal_transaction *transaction = chordal__allocate_zero(runtime->memory, sizeof *transaction);
     if (!transaction) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a transaction");
     transaction->runtime = runtime;
@@ -169,6 +174,13 @@ int chordal__transaction_changes(chordal_transaction *transaction, const uint8_t
 
 /* ---- committing ---- */
 
+static bool waits_for_migration(const chordal_transaction *transaction, const chordal__touched *touched) {
+    const chordal__object *object = touched->object;
+    bool older = object->stored_version && object->stored_version < object->type->version;
+    bool starts = object->state != CHORDAL__OBJECT_LIVE && !object->activating;
+    return object->type->migrates && older && starts && touched->draft.ops.count && transaction->call != object->id;
+}
+
 static int check_conflicts(const chordal_transaction *transaction, chordal_error *error) {
     for (size_t i = 0; i < transaction->touched_len; i++) {
         const chordal__touched *touched = &transaction->touched[i];
@@ -176,6 +188,8 @@ static int check_conflicts(const chordal_transaction *transaction, chordal_error
             return chordal__fail(error, CHORDAL_E_CONFLICT, 0, "a document has changed since the transaction began");
         if (touched->object->state == CHORDAL__OBJECT_RETIRED)
             return chordal__fail(error, CHORDAL_E_RETIRED, 0, "an object was retired during the transaction");
+        if (CHORDAL__STORE && waits_for_migration(transaction, touched))
+            return chordal__fail(error, CHORDAL_E_STATE, 0, "what an older version has stored was not migrated yet");
     }
     return has_tables(transaction) ? chordal__own_tables_check(transaction, error) : 0;
 }
@@ -300,7 +314,7 @@ static void advance_tips(chordal__commit *commit, chordal_transaction *transacti
 int chordal__transaction_commit(chordal_transaction *transaction, chordal_id *out_ticket, chordal_error *error) {
     chordal__runtime *runtime = transaction->runtime;
     chordal__invocation *invocation = chordal__id_get(&runtime->ids, transaction->call, CHORDAL__ID_INVOCATION);
-    if (transaction->call && !invocation)
+    if (!is_known(runtime, transaction->call))
         return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
     int code = check_conflicts(transaction, error);
     if (code == 0) code = apply_waiting(transaction, error);

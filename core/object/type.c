@@ -218,6 +218,7 @@ static int read_all(declaration *d) {
     if (code == 0) code = read_version(d);
     if (code == 0) code = read_flag(d, d->root, "keep", &d->type->keep);
     if (code == 0) code = read_flag(d, d->root, "start", &d->type->start);
+    if (code == 0 && CHORDAL__STORE) code = read_flag(d, d->root, "migrates", &d->type->migrates);
     if (code == 0) code = read_flag(d, d->root, "guarded", &d->type->guarded);
     if (code == 0 && d->type->guarded && !CHORDAL__AUTHORITY)
         return refuse(d, CHORDAL_E_UNSUPPORTED, "a guarded type needs a host that can judge");

@@ -200,6 +200,7 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
                 keep: this.declaration.keep === true,
                 history: this.declaration.history ?? 0,
                 start: this.waitsForStart,
+                migrates: this.declaration.migrate !== undefined,
                 guarded: this.declaration.guard !== undefined,
                 members: this.members.map((member) => this.describe(member)),
             }),

@@ -73,6 +73,7 @@ export class Provider {
     private types = new Map<number, Type>();
     private objects = new Map<number, ProvidedBase>();
     private calls = new Map<number, Call>();
+    private starting = new Set<number>(); // objects that were migrated and are not started yet
     private tickets = new Map<number, Ticket>();
     private unsettled = new Map<number, number>(); // object: commits that are not through
     private placements = new Map<string, Placement>();
@@ -224,12 +225,14 @@ export class Provider {
         let where = "migrate";
         try {
             const older = stored > 0 && stored < version;
-            if (older) await this.transact(object, 0, (t) => declaration.migrate?.(t, stored, object as any));
+            if (older) await this.transact(object, object.id, (t) => declaration.migrate?.(t, stored, object as any));
+            this.starting.add(object.id);
             where = "start";
             await declaration.start?.(object as any);
         } catch (error) {
             reason = this.told(error, `${name}.${where}`);
         }
+        this.starting.delete(object.id);
         if (!this.has(object)) return;
         this.core.flat.object_start(this.core.host, object.id, reason.name, reason.message);
         this.pump.wake();
@@ -401,7 +404,7 @@ export class Provider {
     transact(object: ProvidedBase | undefined, call: number, work: (t: any) => unknown): Promise<number> {
         const { core } = this;
         void core.host; // refuses when closed
-        const rows = new RowChanges(core, this.calls.has(call) ? call : 0, this.freeze);
+        const rows = new RowChanges(core, this.behalf(object, call), this.freeze);
         const changes = new Changes(this, rows);
         let packed: Uint8Array | undefined;
         let done = false;
@@ -415,6 +418,12 @@ export class Provider {
         if (packed.length > 0 || rows.written) return this.commit(changes, packed, rows);
         rows.abort();
         return Promise.resolve(0);
+    }
+
+    /** What the core is told of whom a transaction is for: a call that is not answered, an object that starts. */
+    private behalf(object: ProvidedBase | undefined, call: number): number {
+        if (this.calls.has(call) || this.objects.has(call)) return call;
+        return object !== undefined && this.starting.has(object.id) ? object.id : 0;
     }
 
     private commit(changes: Changes, packed: Uint8Array, rows: RowChanges): Promise<number> {

@@ -162,7 +162,11 @@ test("a migration that fails changes nothing", async (t) => {
     });
     await storeFirst(store, "Ada");
     let host = new Host({ store, types: [Second] });
+    const early = await host.object(Second);
+    const write = async () => early.transaction((t) => void (t.name = "early"));
+    await assert.rejects(write, { name: "state" });
     await assert.rejects(host.get(Second).live, { name: "method", message: /no second word/ });
+    await assert.rejects(write, { name: "state" });
     await host.close();
     host = new Host({ store, types: [First] });
     assert.equal((await host.object(First)).name, "Ada");

@@ -37,6 +37,7 @@ class Provider:
         self.numbers: dict[str, int] = {}
         self.objects: dict[int, Object] = {}
         self.calls: dict[int, Call] = {}
+        self.starting: set[int] = set()  # objects that were migrated and are not started yet
         self.tickets: dict[int, tuple[Ticket, Transaction]] = {}
         self.unnumbered: deque[tuple[Ticket, Transaction]] = deque()  # there was no memory for the ticket's number
         self.copies: dict[int, Ticket] = {}  # of the store
@@ -105,6 +106,7 @@ class Provider:
         try:
             if 0 < stored < type(instance).type_version:
                 await self._migrate(instance, stored)
+            self.starting.add(instance._id)
             where = "start"
             outcome = instance.start()
             if inspect.isawaitable(outcome):
@@ -118,12 +120,13 @@ class Provider:
         self._started(instance, reason)
 
     def _started(self, instance: Object, reason: tuple[str, str]) -> None:
+        self.starting.discard(instance._id)
         if instance._id in self.objects and not self.core.closed:
             self.core.object_start(instance._id, *reason)
             self.pump.wake()
 
     async def _migrate(self, instance: Object, stored: int) -> None:
-        with instance.transaction() as t:
+        with Transaction(self.core, instance, None, self, instance._id) as t:
             outcome = instance.migrate(t, stored)
             if inspect.isawaitable(outcome):
                 await outcome
@@ -270,6 +273,10 @@ class Provider:
 
     # ---- commits ----
 
+    def behalf(self, number: int) -> int:
+        """What the core is told of whom a transaction is for: a call that is not answered, an object that starts."""
+        return number if number in self.calls or number in self.objects else 0
+
     def commit(self, transaction: Transaction) -> Ticket:
         """Bring a transaction to the core in one crossing, and let what depends on it settle."""
         ticket, close = Ticket(), transaction._close
@@ -283,7 +290,7 @@ class Provider:
                 number = rows.commit(changes)
                 through = True
             elif changes:
-                call = transaction._call if transaction._call in self.calls else 0
+                call = self.behalf(transaction._call)
                 number = self.core.commit(call, changes)
                 through = True
         finally:

@@ -308,6 +308,7 @@ class Object:
                 "keep": cls.type_keep,
                 "history": cls.type_history,
                 "start": cls._waits_for_start(),
+                "migrates": cls.migrate is not Object.migrate,
                 "guarded": cls.guard.__func__ is not Object.guard.__func__,
                 "members": [member.declared() for member in cls.type_members],
             }
@@ -378,7 +379,8 @@ class Object:
     def transaction(self) -> Transaction:
         """A transaction in which this object's documents and tables are attributes."""
         host = self.host
-        return Transaction(host._core, self, None, host._provider, 0)
+        provider = host._provider
+        return Transaction(host._core, self, None, provider, self._id if self._id in provider.starting else 0)
 
     def retire(self) -> None:
         """End the object: its holders see it retired."""

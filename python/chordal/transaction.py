@@ -103,8 +103,7 @@ class Transaction(ObjectDraft):
         self._check_open()
         rows = self._rows
         if rows is None:
-            call = self._call if self._call in self._provider.calls else 0
-            rows = self._rows = Rows(self._core, call)
+            rows = self._rows = Rows(self._core, self._provider.behalf(self._call))
         return rows
 
     def _instances(self) -> list[Object]:

@@ -184,9 +184,12 @@ def first_and_second(migrate):
         name = chordal.document({"first": "", "last": ""})
         tags = chordal.document([])
         seen = chordal.document(0)
+        started = chordal.document(0)
 
         def start(self):
             assert self.seen == 0 and isinstance(self.name, dict)
+            with self.transaction() as t:
+                t.started += 1
 
     Second.migrate = migrate
     return First, Second
@@ -212,6 +215,7 @@ async def test_a_newer_version_brings_documents_up_to_date(tmp_path):
             person = await host.get(Second).live()
             assert person.name.value == {"first": "Ada", "last": "Lovelace"}
             assert person.tags.value == "x"
+            assert person.started.value == _ + 1
     assert calls == [1]
     async with chordal.Host(store=path, types=[First]) as host:
         with pytest.raises(ChordalError) as failure:
@@ -232,9 +236,14 @@ async def test_a_migration_that_fails_changes_nothing(tmp_path):
             t.name = "Ada"
         await t.ticket
     async with chordal.Host(store=path, types=[Second]) as host:
-        with pytest.raises(ChordalError) as failure:
-            await host.get(Second).live()
-        assert (failure.value.name, failure.value.detail) == ("method", "there is no second word")
+        early = host.object(Second)
+        for _ in range(2):  # before it has run, and after it has failed
+            with pytest.raises(ChordalError) as failure, early.transaction() as t:
+                t.name = "early"
+            assert failure.value.name == "state"
+            with pytest.raises(ChordalError) as failure:
+                await host.get(Second).live()
+            assert (failure.value.name, failure.value.detail) == ("method", "there is no second word")
     async with chordal.Host(store=path, types=[First]) as host:
         assert host.object(First).name == "Ada"
 

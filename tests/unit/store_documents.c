@@ -366,6 +366,43 @@ TEST(documents_rise_together) {
     }
 }
 
+static int commit_of(chordal_id object, chordal_id of, const char *json) {
+    chordal_transaction *t;
+    chordal_id ticket;
+    CHECK_INT(chordal_transaction_begin(h.host, of, &t, NULL), 0);
+    CHECK_INT(chordal_transaction_set_json(t, object, NOTES_TITLE, "", json, NULL), 0);
+    return chordal_transaction_commit(t, &ticket, NULL);
+}
+
+/* Nobody else changes what is to be migrated, also when that failed. */
+TEST(a_migration_comes_first) {
+    new_store();
+    chordal_id object = open_notes();
+    set_json(&h, object, NOTES_TITLE, "", "\"one\"");
+    test_host_close(&h);
+    for (int round = 0; round < 2; round++) {
+        open_store(&h);
+        provide(&h, "{\"name\":\"notes\",\"version\":2,\"params\":[\"board\"],\"start\":true,\"migrates\":true,"
+                    "\"members\":[{\"name\":\"list\",\"kind\":\"document\"},"
+                    "{\"name\":\"title\",\"kind\":\"document\"}]}");
+        object = object_of("notes", NOTES_PARAMS);
+        CHECK_INT(commit_of(object, 0, "\"early\""), CHORDAL_E_STATE);
+        if (round == 0) {
+            CHECK_INT(chordal_object_start(h.host, object, "no", 2, "", 0, NULL), 0);
+            CHECK_INT(commit_of(object, 0, "\"failed\""), CHORDAL_E_STATE);
+        } else {
+            CHECK_INT(commit_of(object, object, "\"two\""), 0);
+            test_poll(&h);
+            CHECK_INT(commit_of(object, 0, "\"started\""), 0);
+            CHECK_INT(chordal_object_start(h.host, object, "", 0, "", 0, NULL), 0);
+        }
+        test_poll(&h);
+        CHECK_TEXT(head_of(&h, object, NOTES_TITLE), round ? "\"started\"" : "\"one\"");
+        test_host_close(&h);
+        CHECK_INT(store_number("SELECT min(version) FROM chordal_documents"), round + 1);
+    }
+}
+
 TEST(damage_is_named) {
     new_store();
     chordal_id object = open_notes();
@@ -404,4 +441,5 @@ TESTS({"a_document_is_there_again", a_document_is_there_again},
       {"a_call_fails_with_its_commit", a_call_fails_with_its_commit},
       {"a_retired_document_begins_anew", a_retired_document_begins_anew},
       {"an_object_that_is_let_go_is_found_again", an_object_that_is_let_go_is_found_again}, {"versions", versions},
-      {"documents_rise_together", documents_rise_together}, {"damage_is_named", damage_is_named}, {"done", done})
+      {"documents_rise_together", documents_rise_together}, {"a_migration_comes_first", a_migration_comes_first},
+      {"damage_is_named", damage_is_named}, {"done", done})

@@ -15,7 +15,7 @@
 /* Provide a type. `declaration` is JSON:
  *
  *     {"name": "notes", "version": 1, "params": ["board"], "keep": false, "start": false, "guarded": false,
- *      "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
+ *      "migrates": false, "members": [{"name": "list", "kind": "document", "initial": {"entries": []}},
  *                  {"name": "count", "kind": "derive", "from": ["list"]},
  *                  {"name": "add", "kind": "method", "idempotent": false, "durable": false},
  *                  {"name": "notes", "kind": "table", "version": 1, "key": ["id"], "indexes": {"by_title": ["title"]},
@@ -26,8 +26,10 @@
  * about each hold of a session before anything is made or looked up for it, and about its calls. A derive reads
  * documents and derives named before it. With a store, documents are in it, unless they say `"persist": false`;
  * `"history"` of the type is how many of their newest revisions can be read back, a number (default 0) or "all", and
- * `"deltas"` how many changes may lie behind a whole value (default 1024). Objects are made when first asked for, one
- * for each (type, params); params must have exactly the declared keys.
+ * `"deltas"` how many changes may lie behind a whole value (default 1024). `migrates`, with `start`: what an older
+ * version of the type has stored (`version` of the OBJECT event) is brought up to date first: until the object is
+ * started only commits that name it as their `call` may change its documents. Objects are made when first asked for,
+ * one for each (type, params); params must have exactly the declared keys.
  *
  * A table (table.h) is in the store. Its 1 to 64 columns are integer, real, text, json or bytes; the key is of 1 to 8
  * of them, an index, too (json in neither). The store's table is brought up to the declaration at once: it is made,

@@ -11,8 +11,9 @@
  *
  *     varint object id, varint length, packed ops (docs/protocol.md, "Ops"; inline paths, first segment the member)
  *
- * ASSIGN ops ("make it equal to this value") are diffed here. `call`: the call on whose behalf this is, or 0. Nothing
- * is changed by a commit that is refused. Errors: CLOSED, NO_MEMBER, TYPE, PATH, RANGE, PERMUTATION, the data errors
+ * ASSIGN ops ("make it equal to this value") are diffed here. `call`: the call on whose behalf this is, or the
+ * object whose start it belongs to, or 0. Nothing is changed by a commit that is refused. Errors: CLOSED, STATE (an
+ * object of an older version was not migrated yet), NO_MEMBER, TYPE, PATH, RANGE, PERMUTATION, the data errors
  * with their positions. */
 CHORDAL_API int chordal_commit(chordal_host *host, chordal_id call, const uint8_t *changes, size_t changes_len,
                                chordal_id *out_ticket, chordal_error *error);
@@ -25,7 +26,7 @@ CHORDAL_API int chordal_transaction_begin(chordal_host *host, chordal_id call, C
                                           chordal_error *error);
 
 /* Commit, and free the transaction whatever comes of it. Errors: CONFLICT (a document that it read or changed has moved
- * since it was begun), NOMEM: nothing is changed then. */
+ * since it was begun), STATE (as for chordal_commit), NOMEM: nothing is changed then. */
 CHORDAL_API int chordal_transaction_commit(CHORDAL_OWN chordal_transaction *transaction, chordal_id *out_ticket,
                                            chordal_error *error);
 
