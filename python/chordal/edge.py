@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,6 +25,17 @@ def flags(offer: bool, route_offers: bool, serve: bool, trusted: bool = False) -
         | (_records.LINK_ROUTE_OFFERS if route_offers else 0)
         | (0 if serve else _records.LINK_NO_SERVE)
     )
+
+
+def check_options(options: Iterable[str], own: Iterable[str], *takers: Callable[..., Any]) -> None:
+    """Refuse what nobody takes by name: of a link that dials it would show when it does so, in the log at best."""
+    known = {*own}
+    for taker in takers:
+        places = inspect.signature(taker).parameters.values()
+        known.update(place.name for place in places if place.kind is place.KEYWORD_ONLY)
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{name} is no option of a link, or of its transport")
 
 
 def way(url: str) -> int:

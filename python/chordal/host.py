@@ -71,7 +71,7 @@ class Host:
         **limits: int,
     ) -> None:
         named = {} if name is None else _halves(name)
-        stored = {} if store is None else _store_options(store, durability, read_only, outbox)
+        stored = _store_options(store, durability, read_only, outbox)
         self._core = Core(limits | named | stored)
         self._provider = Provider(self)
         self._admission = Admission(self, self._provider)
@@ -553,10 +553,14 @@ def _closed_on_failure(host: Host) -> Iterator[None]:
 
 
 def _store_options(
-    path: str | bytes | os.PathLike[Any], durability: str, read_only: bool, outbox: bool
+    path: str | bytes | os.PathLike[Any] | None, durability: str, read_only: bool, outbox: bool
 ) -> dict[str, int | bytes]:
     if durability not in _DURABILITY:
         raise ChordalError("invalid", f"{durability!r} is no durability: normal, full or off")
+    if path is None:
+        if read_only or outbox or durability != "normal":
+            raise ChordalError("invalid", "durability, read_only and outbox are for a store: store=…, its path")
+        return {}
     flags = (_records.STORE_READ_ONLY if read_only else 0) | (_records.STORE_OUTBOX if outbox else 0)
     return {"store": os.fsencode(path), "store_durability": _DURABILITY[durability], "store_flags": flags}
 

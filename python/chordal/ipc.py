@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from . import _records
+from .edge import check_options
 from .link import Accept, Dial, Server
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Pipe:
 
 
 def dialler(host: Host, path: str, options: dict[str, Any]) -> Dial:
+    check_options(options, (), asyncio.open_unix_connection, asyncio.SelectorEventLoop.create_unix_connection)
+
     async def dial() -> tuple[Pipe, int]:
         reader, writer = await asyncio.open_unix_connection(path, **options)
         return Pipe(reader, writer, host._core.link_limit()), _records.CODEC_BINARY
@@ -86,6 +89,7 @@ class _Socket:
 
 
 async def listen(host: Host, path: str, accept: Accept, options: dict[str, Any]) -> Server:
+    check_options(options, (), asyncio.start_unix_server, asyncio.SelectorEventLoop.create_unix_server)
     url = f"ipc:{path}"
 
     def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -256,9 +256,10 @@ class Object:
 
     Class keywords: `name` (default: the class's, ``LunchPoll`` is "lunch_poll"), `version` (1), `keep` (objects stay
     when nobody holds them), `placement` (a function of an object's params and the host that says where it lives: see
-    :meth:`chordal.Host.place`). Annotations without a value are the params. Redefine :meth:`start` and :meth:`retired`
-    to act on an object's beginning and end, :meth:`migrate` for what an older version of the type has stored, and
-    :meth:`guard` to say who may hold one. All of it runs on the host's thread.
+    :meth:`chordal.Host.place`). Annotations without a value are the params. Members and params are named otherwise than
+    what this class has. Redefine :meth:`start` and :meth:`retired` to act on an object's beginning and end,
+    :meth:`migrate` for what an older version of the type has stored, and :meth:`guard` to say who may hold one. All of
+    it runs on the host's thread.
     """
 
     type_name: ClassVar[str] = ""
@@ -286,16 +287,17 @@ class Object:
         placement: Placement | None = None,
         **rest: Any,
     ) -> None:
+        _check_keywords(cls, rest)
         super().__init_subclass__(**rest)
+        cls.type_members = _members(cls)
+        cls.type_params = _params(cls)
         cls.type_placement = staticmethod(placement) if placement is not None else None
         cls.type_name = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
         cls.type_version = version
         cls.type_keep = keep
         cls.type_history = history
-        cls.type_members = _members(cls)
         cls.type_documents = {member.name: member for member in cls.type_members if isinstance(member, Document)}
         cls.type_tables = {member.name: member for member in cls.type_members if isinstance(member, TableMember)}
-        cls.type_params = _params(cls)
 
     @classmethod
     def declaration(cls) -> bytes:
@@ -399,11 +401,25 @@ class Object:
         return f"<{self.type_name} {dict(self.params)}>"
 
 
+def _check_keywords(cls: type, rest: Mapping[str, Any]) -> None:
+    """Class keywords that no other base takes are slips."""
+    others = cls.__mro__[cls.__mro__.index(Object) + 1 : -1]
+    if rest and not any("__init_subclass__" in vars(base) for base in others):
+        words = "name, version, keep, history and placement"
+        raise TypeError(f"{cls.__name__} has the class keyword {next(iter(rest))}: there are {words}")
+
+
+def _check_name(name: str) -> None:
+    if hasattr(Object, name) or name in inspect.get_annotations(Object):
+        raise TypeError(f"{name} hides what each object has by this name: name it otherwise")
+
+
 def _members(cls: type) -> tuple[MemberDeclaration, ...]:
     members: dict[str, MemberDeclaration] = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, MemberDeclaration):
+                _check_name(name)
                 members[name] = value
             elif name in members:
                 raise TypeError(f"{name} hides a member of the same name")
@@ -420,8 +436,10 @@ def _params(cls: type) -> tuple[str, ...]:
         if base is Object or not issubclass(base, Object):
             continue
         for name, annotation in inspect.get_annotations(base).items():
-            is_param = not name.startswith("_") and "ClassVar" not in str(annotation) and not hasattr(base, name)
-            if is_param:
+            if name.startswith("_") or "ClassVar" in str(annotation) or name in vars(base):
+                continue
+            _check_name(name)
+            if not hasattr(base, name):
                 names[name] = None
     return tuple(names)
 

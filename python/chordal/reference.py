@@ -150,6 +150,8 @@ class Member:
         """Call `callback` with a frame for each batch that changes the member, first of all with the whole value once
         it is here. It is called on the host's thread, from the event loop, never inside of this call. An exception in
         it goes to the loop's exception handler. Raises ChordalError NO_MEMBER, RELEASED, RETIRED."""
+        if not callable(callback):
+            raise TypeError(f"a watch calls a function, not {callback!r}")
         self._hold.check()
         return self._follow(Watch(self._replica, self.name, callback))
 

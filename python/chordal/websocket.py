@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from . import _records
+from .edge import check_options
 from .link import Accept, Dial, Server
 
 if TYPE_CHECKING:
@@ -24,6 +26,17 @@ PROTOCOLS = {
     _records.CODEC_BINARY: Subprotocol(f"chordal.{_records.PROTOCOL}.bin"),
     _records.CODEC_TEXT: Subprotocol(f"chordal.{_records.PROTOCOL}.json"),
 }
+
+
+_OF_CLIENT = {"host", "port", "unix", "path"}  # which the library looks for among those of the loop
+_OF_SERVER = {"unix", "path"}
+_OURS = {"subprotocols", "create_connection", "process_request"}
+
+
+def _check(options: dict[str, Any], own: set[str], *takers: Callable[..., Any]) -> None:
+    of_proxy = {name for name in options if name.startswith("proxy_")}
+    check_options(options, own | of_proxy, *takers)
+    check_options(options, options.keys() - _OURS)
 
 
 def _options(host: Host, options: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +106,8 @@ def _codec(connection: Connection) -> int:
 
 
 def dialler(host: Host, url: str, codec: int, options: dict[str, Any]) -> Dial:
+    _check(options, _OF_CLIENT, connect, asyncio.SelectorEventLoop.create_connection)
+
     async def dial() -> tuple[WebSocket, int]:
         made = _options(host, options | {"create_connection": _Client})
         connection = await connect(url, subprotocols=[PROTOCOLS[codec]], **made)
@@ -119,6 +134,7 @@ class _Listener:
 
 
 async def listen(host: Host, url: str, origins: Iterable[str] | str, accept: Accept, options: dict[str, Any]) -> Server:
+    _check(options, _OF_SERVER, serve, asyncio.SelectorEventLoop.create_server)
     place = urlsplit(url)
     allowed = {origins} if isinstance(origins, str) else set(origins)
     address = url

@@ -39,7 +39,7 @@ bool core_room(room *of, size_t len) {
 int core_id(PyObject *number, void *out) {
     uint64_t *id = out;
     if (!PyLong_Check(number)) {
-        raise_of("type", "a %U is not a whole number", number);
+        raise_of("type", "%s %U is not a whole number", number);
         return 0;
     }
     *id = PyLong_AsUnsignedLongLong(number);

@@ -45,7 +45,7 @@ static int delete_key(place_draft *self, PyObject *given) {
 static int assign(PyObject *self, PyObject *key, PyObject *value) {
     if (!value) return delete_key((place_draft *)self, key);
     if (!PyUnicode_Check(key)) {
-        raise_of("type", "a %U is not a key", key);
+        raise_of("type", "%s %U is not a key", key);
         return -1;
     }
     PyObject *kept = text_kept(key);

@@ -17,9 +17,15 @@ void raise_words(const char *name, PyObject *words) {
     Py_XDECREF(words);
 }
 
+/* By the first letter: a u is mostly spoken as in UserDict. */
+static const char *article_of(PyObject *word) {
+    Py_UCS4 first = PyUnicode_GetLength(word) > 0 ? PyUnicode_ReadChar(word, 0) : 'x';
+    return first < 128 && strchr("aeioAEIO", (int)first) ? "an" : "a";
+}
+
 void raise_of(const char *name, const char *format, PyObject *value) {
     PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(value), py.names[NAME_name]);
-    if (type) raise_words(name, PyUnicode_FromFormat(format, type));
+    if (type) raise_words(name, PyUnicode_FromFormat(format, article_of(type), type));
     Py_XDECREF(type);
 }
 

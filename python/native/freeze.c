@@ -25,7 +25,7 @@ static PyObject *frozen(PyObject *value, int depth, int limit);
 /* The key that the walk is at, as values have it. */
 static PyObject *frozen_key(walker *walk) {
     if (PyUnicode_Check(walk->key)) return text_kept(walk->key);
-    raise_of("type", "a %U is not a key", walk->key);
+    raise_of("type", "%s %U is not a key", walk->key);
     return NULL;
 }
 

@@ -35,7 +35,7 @@ extern taken py;
 
 void raise_error(const char *name, const char *detail, size_t position); /* a ChordalError */
 void raise_words(const char *name, PyObject *words);                     /* takes the words over */
-void raise_of(const char *name, const char *format, PyObject *value);    /* %U: the name of its type */
+void raise_of(const char *name, const char *format, PyObject *value);    /* %s %U: its type, as "an int" */
 void raise_changed(void);                                                /* while it was read */
 void raise_code(int code, const chordal_error *error);                   /* what the core answered */
 

@@ -13,7 +13,7 @@ static int other_shape(PyObject *value) {
     bool bytes = PyBytes_Check(value) || PyByteArray_Check(value) || PyMemoryView_Check(value);
     is = bytes ? 0 : PyObject_IsInstance(value, py.sequence);
     if (is) return is < 0 ? -1 : SHAPE_LIST;
-    raise_of("type", "a %U is not a value", value);
+    raise_of("type", "%s %U is not a value", value);
     return -1;
 }
 

@@ -97,7 +97,7 @@ static document_draft *find(object_draft *self, PyObject *name) {
     if (!self->members) return fail("state", "this transaction has no object of its own: use of(object)", 0);
     if (!is_open(self)) return NULL;
     if (!PyUnicode_Check(name)) {
-        raise_of("type", "a %U is not the name of a document", name);
+        raise_of("type", "%s %U is not the name of a document", name);
         return NULL;
     }
     PyObject *plain = PyUnicode_FromObject(name);

@@ -156,7 +156,7 @@ static bool put(writer *out, PyObject *value, int depth);
 
 static bool put_key(writer *out, PyObject *key) {
     if (PyUnicode_Check(key)) return put_str(out, key);
-    raise_of("type", "a %U is not a key", key);
+    raise_of("type", "%s %U is not a key", key);
     return false;
 }
 

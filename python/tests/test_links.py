@@ -318,6 +318,21 @@ async def test_bad_addresses():
                 await host.listen(server.address)
 
 
+@pytest.mark.parametrize("url", ["ws://127.0.0.1:0", "ipc:{}/socket"])
+async def test_options_that_nobody_takes(tmp_path, url):
+    url = url.format(tmp_path)
+    async with chordal.Host(types=[Notes]) as host:
+        for name in ("credential", "origin_", "subprotocols", "protocol_factory"):
+            with pytest.raises(TypeError, match=f"^{name} is no option of a link"):
+                host.connect(url, **{name: 1})
+            with pytest.raises(TypeError, match=f"^{name} is no option of a link"):
+                await host.listen(url, **{name: 1})
+        assert not host._links and not host._servers and not list(tmp_path.iterdir())
+        async with await host.listen(url, backlog=5) as server:
+            near = {"open_timeout": 5, "proxy": None, "family": 0} if url.startswith("ws") else {"limit": 1 << 17}
+            await host.connect(server.address, ssl=None, **near).up()
+
+
 class Slow:
     """A transport of a test: what is sent is kept, and closing takes its time."""
 

@@ -515,11 +515,11 @@ async def test_forgotten_references_are_given_back():
 async def test_names_of_the_class_are_reached_as_items():
     class Odd(chordal.Object, name="odd-names"):
         state = chordal.document("a")
-        release = chordal.document("b")
+        retry = chordal.document("b")
 
     async with chordal.Host(types=[Odd]) as host:
         odd = await host.get("odd-names").live()
-        assert odd["state"].value == "a" and odd.state == "live" and odd["release"].value == "b"
+        assert odd["state"].value == "a" and odd.state == "live" and odd["retry"].value == "b"
 
 
 async def test_members_of_a_reference_are_not_assigned():
@@ -539,6 +539,55 @@ async def test_members_of_a_reference_are_not_assigned():
         with pytest.raises(AttributeError):
             mine.list = 1
         mine.release()
+
+
+async def test_a_watch_calls_something():
+    async with chordal.Host(types=[Notes]) as host:
+        notes = host.get(Notes, board="a")
+        with pytest.raises(TypeError, match="a watch calls a function, not 5"):
+            notes.list.watch(5)
+        assert not host._watched
+
+
+RESERVED = "params host transaction retire revoke release start migrate guard retired declaration type_name _id".split()
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_members_do_not_hide_what_objects_have(name):
+    for member in (
+        chordal.document(),
+        chordal.table({"id": "integer"}, key="id"),
+        chordal.derive("list")(lambda self: 1),
+        chordal.method(lambda self, call: 1),
+    ):
+        with pytest.raises(TypeError, match=f"^{name} hides what each object has"):
+            type("Odd", (chordal.Object,), {"list": chordal.document(), name: member})
+        mixin = type("Mixin", (), {name: member})
+        with pytest.raises(TypeError, match=f"^{name} hides"):
+            type("Odd", (mixin, chordal.Object), {})
+    if not name.startswith("_"):
+        with pytest.raises(TypeError, match=f"^{name} hides"):
+            type("Odd", (chordal.Object,), {"__annotations__": {name: "str"}})
+
+
+def test_class_keywords():
+    with pytest.raises(TypeError, match="^Odd has the class keyword verion: there are name, version, keep"):
+
+        class Odd(chordal.Object, verion=2):
+            pass
+
+    class Mixin:
+        def __init_subclass__(cls, color, **rest):
+            super().__init_subclass__(**rest)
+            cls.color = color
+
+    class Red(chordal.Object, Mixin, color="red", version=2):
+        pass
+
+    class Green(Mixin, chordal.Object, color="green", version=3):
+        pass
+
+    assert (Red.color, Red.type_version, Green.color, Green.type_version) == ("red", 2, "green", 3)
 
 
 def test_declarations():

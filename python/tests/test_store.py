@@ -98,6 +98,10 @@ async def test_bad_stores(tmp_path):
     with pytest.raises(ChordalError) as failure:
         chordal.Host(store=tmp_path / "s.db", durability="some")
     assert failure.value.name == "invalid"
+    for given in ({"durability": "full"}, {"read_only": True}, {"outbox": True}, {"durability": "some"}):
+        with pytest.raises(ChordalError) as failure:
+            chordal.Host(**given)
+        assert failure.value.name == "invalid" and "durability" in failure.value.detail
     with pytest.raises(ChordalError) as failure:
         chordal.Host(store=tmp_path / "s.db", read_only=True)
     assert failure.value.name == "not_found"

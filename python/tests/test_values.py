@@ -116,6 +116,19 @@ def test_refused(value, name):
             assert caught.value.name == name
 
 
+def test_words_have_their_article():
+    for value, words in (
+        (object(), "an object is not a value"),
+        (b"", "a bytes is not a value"),
+        ({1: 2}, "an int is not a key"),
+        (type("É", (), {})(), "a É is not a value"),
+        (type("", (), {})(), "a  is not a value"),
+    ):
+        with pytest.raises(ChordalError) as failure:
+            freeze(value)
+        assert failure.value.detail == words
+
+
 def test_same_key_twice_after_joining_halves():
     with pytest.raises(ChordalError) as caught:
         freeze({"\ud83d\ude00": 1, "😀": 2})
