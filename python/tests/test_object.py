@@ -608,7 +608,8 @@ def test_declarations():
     assert LunchPoll.type_params == ("place", "day")
     assert LunchPoll.declaration() == (
         b'{"name": "lunch_poll", "version": 3, "params": ["place", "day"], "keep": true, "history": 0, '
-        b'"start": false, "migrates": false, "guarded": false, "members": [{"name": "votes", "kind": "document", "initial": []}, '
+        b'"start": false, "migrates": false, "guarded": false, '
+        b'"members": [{"name": "votes", "kind": "document", "initial": []}, '
         b'{"name": "total", "kind": "derive", "from": ["votes"]}, '
         b'{"name": "vote", "kind": "method", "idempotent": true}]}'
     )
