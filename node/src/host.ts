@@ -1,14 +1,25 @@
 // Hosts: what provides objects, holds those of others, and is linked with other hosts.
 
 import { Admission } from "./admission.js";
+import { checkNames, choose, type Names } from "./check.js";
 import { Core } from "./core.js";
 import { asyncDispose, dispose } from "./dispose.js";
 import { closedError, errorOf } from "./errors.js";
 import type { Counters, Flat } from "./flat.js";
-import { Link, Server, type Authenticate, type Credentials } from "./link.js";
+import { Link, Server } from "./link.js";
+import {
+    checkAttach,
+    checkConnect,
+    checkListen,
+    linkFlags,
+    type AttachOptions,
+    type ConnectOptions,
+    type LinkOptions,
+    type ListenOptions,
+} from "./link_options.js";
 import { MemoryLink, type PairOptions } from "./memory.js";
-import type { Placement, Shape, Type } from "./object.js";
-import { coreOptions, hexOf, type HostOptions } from "./options.js";
+import { checkType, nameOf, type Placement, type Shape, type Type } from "./object.js";
+import { checkHost, coreOptions, hexOf, type HostOptions } from "./options.js";
 import { pack, packArguments, unpack } from "./packed.js";
 import { platform, type Accept } from "./platform.js";
 import type { ProvidedObject } from "./provided.js";
@@ -39,9 +50,6 @@ import {
     LINK_AUTHENTICATE,
     LINK_CONNECT,
     LINK_DEFLATE,
-    LINK_NO_SERVE,
-    LINK_OFFER,
-    LINK_ROUTE_OFFERS,
     LINK_PATIENT,
     LINK_TRUSTED,
     REFERENCE_KEPT,
@@ -57,49 +65,6 @@ import type { Transaction } from "./transaction.js";
 import { liveParams, QUERY_TYPE } from "./table.js";
 import { Worker, type WorkerOptions } from "./worker.js";
 
-/** What the peer may do over a link. */
-export interface LinkOptions {
-    /** Offer the types that this host provides to the peer, for others to reach through it. */
-    offer?: boolean;
-    /** Reach what the peer offers through it. */
-    routeOffers?: boolean;
-    /** Whether the peer may hold this host's objects. Default true. */
-    serve?: boolean;
-    /**
-     * Believe what the peer says about the authority of the sessions that it passes on: in a worker, of its server. Not
-     * in browsers.
-     */
-    trusted?: boolean;
-}
-
-export interface ConnectOptions extends LinkOptions {
-    /** How messages are written: "binary", the default, or "text" (JSON; WebSocket only). */
-    codec?: "binary" | "text";
-    /**
-     * What the peer's program is shown to let this host in: a value, or a function, async or not, that is asked for one
-     * each time the link dials (see also `link.renew`). It travels in the first message, never in the address. A host
-     * that refuses it closes the link for good, with a ChordalError "refused".
-     */
-    credentials?: Credentials;
-}
-
-export interface ListenOptions extends LinkOptions {
-    /** Further origins whose pages may connect, such as "https://example.org"; "*": any. Default: the server's own. */
-    origins?: string | readonly string[];
-    /**
-     * Asked about each peer before anything else is taken from it, with what it shows (null: nothing); may be async. It
-     * answers the peer's authority, any value, which guards and methods then see, or throws: the words of a MethodError
-     * or ChordalError named "refused" are told to the peer; all else is printed (or given to `onError`), and the peer
-     * is refused without words. So is one that waits longer than the host's `handshake_timeout`, which may come again.
-     */
-    authenticate?: Authenticate;
-}
-
-export interface AttachOptions extends ListenOptions {
-    /** Take only upgrades of this path. */
-    path?: string;
-}
-
 export interface GetOptions {
     /** Where to ask. Default: here, if the type is provided here, else the first link that this host connected. */
     link?: Link;
@@ -113,6 +78,10 @@ export interface GetOptions {
      */
     values?: KeepValues;
 }
+
+const GET: Names<GetOptions> = { link: true, version: true, manual: true, values: true };
+const VALUES: Names<Record<KeepValues, unknown>> = { shared: true, "in-place": true, none: true };
+const PARENT: Names<Pick<LinkOptions, "serve">> = { serve: true };
 
 interface Pending {
     promise: Promise<unknown>;
@@ -128,16 +97,6 @@ const CLOSE_TIMEOUT = 1000; // milliseconds for links to say bye
 
 const forgottenReferences = new FinalizationRegistry<() => void>((letGo) => letGo());
 const forgottenHosts = new FinalizationRegistry<Core>((core) => core.close());
-
-function linkFlags({ offer, routeOffers, serve, trusted, authenticate }: ListenOptions): number {
-    return (
-        (offer ? LINK_OFFER : 0) |
-        (routeOffers ? LINK_ROUTE_OFFERS : 0) |
-        (serve === false ? LINK_NO_SERVE : 0) |
-        (trusted ? LINK_TRUSTED : 0) |
-        (authenticate !== undefined ? LINK_AUTHENTICATE : 0)
-    );
-}
 
 // Over the machine's own addresses deflating takes longer than sending.
 const NEAR = /^(ipc:|wss?:\/\/(localhost|127\.[\d.]+|\[::1\])([:/]|$))/i;
@@ -180,6 +139,7 @@ export class Host implements Disposable, AsyncDisposable {
     private kept: Store | undefined;
 
     constructor(private readonly options: HostOptions = {}) {
+        checkHost(options);
         this.freeze = options.freeze ?? platform().development;
         this.report = options.onError ?? printError;
         const loaded = platform().load();
@@ -259,6 +219,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     /** Provide types. Refused: EXISTS (the name is taken), INVALID, with words. */
     provide(...types: Type<any, any, any, any>[]): void {
+        types.forEach(checkType);
         this.whenOpen(
             () => {
                 for (const type of types) this.provider.provide(type);
@@ -276,20 +237,23 @@ export class Host implements Disposable, AsyncDisposable {
     place(type: string | Type<any, any, any, any>, placement?: Placement): void {
         const where = placement ?? (typeof type === "string" ? undefined : type.declaration.placement);
         if (where === undefined) throw new ChordalError(E_INVALID, 0, "a type is placed by a function");
-        const name = typeof type === "string" ? type : type.name;
+        const name = nameOf(type);
         this.whenOpen(() => this.provider.place(name, where), throwNowOrLater(this.steps === undefined));
     }
 
     /**
-     * The object of a type that this host provides, made if there is none. It counts as held until its `release`.
-     * Refused: NO_TYPE, PARAMS.
+     * The object of a type that this host provides, by the type or its name, made if there is none. It counts as held
+     * until its `release`. Refused: NO_TYPE, PARAMS, INVALID (no type, nor a name).
      */
-    async object<P extends string, D, R, M, T>(
+    object(type: string, params?: object): Promise<ProvidedObject<string, any, any, any>>;
+    object<P extends string, D, R, M, T>(
         type: Type<P, D, R, M, T>,
-        params: { readonly [K in P]: unknown } = {} as never,
-    ): Promise<ProvidedObject<P, D, R, T>> {
+        params?: { readonly [K in P]: unknown },
+    ): Promise<ProvidedObject<P, D, R, T>>;
+    async object(type: string | Type<any, any, any, any>, params: object = {}): Promise<unknown> {
+        const name = nameOf(type);
         await this.ready;
-        return this.provider.object(type.name, params) as unknown as ProvidedObject<P, D, R, T>;
+        return this.provider.object(name, params);
     }
 
     /** Change documents and tables of several objects here: `host.transaction((t) => { t.of(notes).list… })`. */
@@ -321,9 +285,10 @@ export class Host implements Disposable, AsyncDisposable {
         options?: GetOptions,
     ): ReferenceTo<T>;
     get(type: string | { readonly name?: string }, params: object = {}, options: GetOptions = {}): any {
-        const name = typeof type === "string" ? type : type.name;
-        if (typeof name !== "string") throw new ChordalError(E_INVALID, 0, "a type is a name or what `type` gave");
+        checkNames("get", options, GET);
+        const name = nameOf(type);
         const { link, version = 0, manual = false, values = "shared" } = options;
+        choose("way to keep values", values, VALUES);
         const key = [link?.serial ?? 0, name, version, manual, values, keyOf(params)].join("\0");
         let replica = this.shared.get(key);
         if (replica === undefined || OVER.has(replica.state)) {
@@ -468,8 +433,8 @@ export class Host implements Disposable, AsyncDisposable {
      * until the link or the host is closed.
      */
     connect(url: string, options: ConnectOptions = {}): Link {
-        const codec = CODECS[options.codec ?? "binary"];
-        if (codec === undefined) throw new ChordalError(E_INVALID, 0, `${options.codec} is no codec: binary or text`);
+        checkConnect(options);
+        const codec = choose("codec", options.codec ?? "binary", CODECS);
         const link = new Link(this, String(url), platform().dial(String(url), codec));
         if (options.credentials !== undefined) link.renew(options.credentials);
         this.whenOpen(
@@ -510,6 +475,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     /** Accept links at "ws://host:port" (port 0: any) or "ipc:/path". Only in Node. */
     async listen(url: string, options: ListenOptions = {}): Promise<Server> {
+        checkListen(options);
         await this.ready;
         this.checkFlags(linkFlags(options));
         const accepted = new Set<Link>();
@@ -524,6 +490,7 @@ export class Host implements Disposable, AsyncDisposable {
 
     /** Accept links as WebSocket upgrades of an HTTP server (`node:http` or `node:https`). Only in Node. */
     attach(server: object, options: AttachOptions = {}): Server {
+        checkAttach(options);
         this.checkFlags(linkFlags(options));
         const accepted = new Set<Link>();
         const limit = Number(this.core.flat.link_limit(this.core.host));
@@ -552,7 +519,9 @@ export class Host implements Disposable, AsyncDisposable {
      * types of this host are offered over it. `await host.parent().closed` waits until the parent is gone, or wants no
      * more of this worker: nothing keeps it from exiting then. Refused: STATE (no host started this process).
      */
-    parent({ serve }: Pick<LinkOptions, "serve"> = {}): Link {
+    parent(options: Pick<LinkOptions, "serve"> = {}): Link {
+        checkNames("parent", options, PARENT);
+        const { serve } = options;
         if (this.parentLink !== undefined) return this.parentLink;
         const dial = platform().parent();
         const link = (this.parentLink = new Link(this, "parent:", undefined));

@@ -6,18 +6,10 @@ export { append, truncate, type Draft } from "./draft.js";
 export { ChordalError, DeriveError, MethodError } from "./errors.js";
 export type { Counters } from "./flat.js";
 export type { Frame } from "./frame.js";
-export {
-    connect,
-    Host,
-    parent,
-    type AttachOptions,
-    type ConnectOptions,
-    type GetOptions,
-    type LinkOptions,
-    type ListenOptions,
-} from "./host.js";
+export { connect, Host, parent, type GetOptions } from "./host.js";
 export { type HostOptions } from "./options.js";
 export type { Authenticate, Credentials, Link, LinkState, Server } from "./link.js";
+export type { AttachOptions, ConnectOptions, LinkOptions, ListenOptions } from "./link_options.js";
 export { pair, type PairOptions } from "./memory.js";
 export {
     type,

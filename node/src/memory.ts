@@ -1,5 +1,6 @@
 // The memory link: two hosts of one thread, without a transport between them.
 
+import { checkFunction, checkNames, type Names } from "./check.js";
 import type { Host } from "./host.js";
 import { Link, type Authenticate, type Credentials, type LinkOwner } from "./link.js";
 import { ChordalError, CODEC_BINARY, E_INVALID, LINK_CLOSED, type LinkEvent } from "./records.js";
@@ -100,11 +101,21 @@ export interface PairOptions {
     trusted?: boolean;
 }
 
+const NAMES: Names<PairOptions> = {
+    offer: true,
+    routeOffers: true,
+    credentials: true,
+    authenticate: true,
+    trusted: true,
+};
+
 /**
  * Link two hosts of this thread, as if the first had connected to the second. The promise gives the first one's link
  * when both are open.
  */
 export async function pair(host: Host, provider: Host, options: PairOptions = {}): Promise<Link> {
+    checkNames("pair", options, NAMES);
+    if (options.authenticate !== undefined) checkFunction("authenticate", options.authenticate);
     await Promise.all([host.ready, provider.ready]);
     if (host.core.flat !== provider.core.flat) throw new ChordalError(E_INVALID, 0, "the hosts have different cores");
     return host.linkTo(provider, options);

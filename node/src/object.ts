@@ -1,6 +1,7 @@
 // Types: what a program declares in order to provide objects.
 
 import type { Call } from "./call.js";
+import { checkFunction, checkNames, invalid, shown, type Names } from "./check.js";
 import type { Host } from "./host.js";
 import type { Link } from "./link.js";
 import { encodeText } from "./text.js";
@@ -155,6 +156,8 @@ const PARTS = new Set<string>([
     "retired",
 ] satisfies (keyof Declaration<any, any, any, any, any>)[]);
 
+const FUNCTIONS = ["placement", "guard", "migrate", "start", "retired"] as const;
+
 /** A declared type. Make one with `type`. */
 export class Type<P extends string = string, D = any, R = any, M = any, T = any> {
     /** Only for the type checker. */
@@ -167,8 +170,15 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
         readonly name: string,
         readonly declaration: Declaration<P, D, R, M, T>,
     ) {
+        if (typeof name !== "string") throw invalid(`a type has a name first, not ${shown(name)}: type("notes", {…})`);
+        if (typeof declaration !== "object" || declaration === null) {
+            throw invalid(`the type ${name} is declared by an object, not ${shown(declaration)}`);
+        }
         for (const key of Object.keys(declaration)) {
             if (!PARTS.has(key)) throw new ChordalError(E_INVALID, 0, `a type has no "${key}"`);
+        }
+        for (const part of FUNCTIONS) {
+            if (declaration[part] !== undefined) checkFunction(part, declaration[part]);
         }
         this.version = declaration.version ?? 1;
         this.params = [...(declaration.params ?? [])];
@@ -176,6 +186,10 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
         const names = new Set(this.members.map((member) => member.name));
         for (const name of declaration.inMemory ?? []) {
             if (this.documentIndex(name) < 0) throw new ChordalError(E_INVALID, 0, `no document is named ${name}`);
+        }
+        for (const name of [...(declaration.idempotent ?? []), ...(declaration.durable ?? [])]) {
+            const isMethod = this.members.some((member) => member.name === name && member.kind === "method");
+            if (!isMethod) throw invalid(`no method is named ${name}`);
         }
         if (names.size !== this.members.length) throw new ChordalError(E_INVALID, 0, "two members have the same name");
     }
@@ -239,6 +253,7 @@ function membersOf({ documents, derives, methods, tables }: Declaration<any, any
         members.push({ name, kind: "document", initial });
     }
     for (const [name, derive] of Object.entries<Derive<any, unknown>>(derives ?? {})) {
+        checkDerive(name, derive);
         members.push({ name, kind: "derive", derive });
     }
     for (const [name, method] of Object.entries<MethodFunction<string, any>>(methods ?? {})) {
@@ -250,6 +265,14 @@ function membersOf({ documents, derives, methods, tables }: Declaration<any, any
         members.push({ name, kind: "table", table });
     }
     return members;
+}
+
+const DERIVE_PARTS: Names<Derive<any, unknown>> = { from: true, compute: true };
+
+function checkDerive(name: string, derive: Derive<any, unknown>): void {
+    checkNames(`the derive ${name}`, derive, DERIVE_PARTS);
+    if (!Array.isArray(derive.from)) throw invalid(`the derive ${name} is "from" an array of names`);
+    checkFunction(`"compute" of the derive ${name}`, derive.compute);
 }
 
 const TABLE_PARTS: ReadonlySet<string> = new Set<keyof TableDeclaration>([
@@ -271,6 +294,18 @@ function checkTable(name: string, table: TableDeclaration): void {
     for (const key of Object.keys(table)) {
         if (!TABLE_PARTS.has(key)) throw new ChordalError(E_INVALID, 0, `a table has no "${key}"`);
     }
+}
+
+/** Refuse what `type` did not give. */
+export function checkType(given: Type<any, any, any, any>): void {
+    if (typeof given?.toBytes !== "function") throw invalid(`${shown(given)} is no type: \`type\` declares one`);
+}
+
+/** The name of a type that is given by it, or itself. */
+export function nameOf(given: string | { readonly name?: string }): string {
+    const name = typeof given === "string" ? given : given?.name;
+    if (typeof name === "string") return name;
+    throw invalid(`a type is a name or what \`type\` gave, not ${shown(given)}`);
 }
 
 /**

@@ -1,7 +1,8 @@
 // What a host is opened with.
 
+import { checkFunction, checkNames, choose, invalid, shown, type Names } from "./check.js";
 import type { HostOptions as Limits } from "./flat.js";
-import type { Type } from "./object.js";
+import { checkType, type Type } from "./object.js";
 import { platform } from "./platform.js";
 import {
     ChordalError,
@@ -46,6 +47,58 @@ export interface HostOptions extends Omit<Limits, "store_durability" | "store_fl
     onError?: (error: unknown, where: string) => void;
 }
 
+const NAMES: Names<HostOptions> = {
+    types: true,
+    placed: true,
+    name: true,
+    store: true,
+    durability: true,
+    readOnly: true,
+    outbox: true,
+    freeze: true,
+    onError: true,
+    flags: true,
+    memory_limit: true,
+    depth_limit: true,
+    message_limit: true,
+    call_limit: true,
+    window_messages: true,
+    window_bytes: true,
+    parked_limit: true,
+    queue_limit: true,
+    dictionary_limit: true,
+    compute_timeout: true,
+    handshake_timeout: true,
+    ping_interval: true,
+    ping_timeout: true,
+    backoff_first: true,
+    backoff_limit: true,
+    session_lapse: true,
+    stall_timeout: true,
+    outcome_limit: true,
+    lost_limit: true,
+    name_high: true,
+    name_low: true,
+    resolve_timeout: true,
+    window_messages_limit: true,
+    window_bytes_limit: true,
+    turn_messages: true,
+    turn_bytes: true,
+    guard_timeout: true,
+    deflate: true,
+    dial_timeout: true,
+};
+
+/** Refuse what is misspelt, before the core is there. */
+export function checkHost(options: HostOptions): void {
+    checkNames("a host", options, NAMES);
+    const { types = [], durability = "normal", onError } = options;
+    if (!Array.isArray(types)) throw invalid(`types is an array of types, not ${shown(types)}`);
+    types.forEach(checkType);
+    choose("durability", durability, DURABILITY);
+    if (onError !== undefined) checkFunction("onError", onError);
+}
+
 const DURABILITY = { normal: DURABILITY_NORMAL, full: DURABILITY_FULL, off: DURABILITY_OFF };
 
 /** What the core takes of a host's options. */
@@ -55,8 +108,7 @@ export function coreOptions(options: HostOptions): Limits {
     const named = name === undefined ? {} : halvesOf(name);
     if (store === undefined) return { ...limits, ...named };
     if (!platform().stores) throw new ChordalError(E_UNSUPPORTED, 0, "a browser has no store");
-    const level = DURABILITY[durability];
-    if (level === undefined) throw new ChordalError(E_INVALID, 0, `${durability} is no durability`);
+    const level = choose("durability", durability, DURABILITY);
     const flags = (readOnly ? STORE_READ_ONLY : 0) | (outbox ? STORE_OUTBOX : 0);
     return { ...limits, ...named, store, store_durability: level, store_flags: flags };
 }

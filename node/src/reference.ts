@@ -1,10 +1,11 @@
 // References: objects of this host or another one, as live local values and callable methods.
 
+import { checkFunction, checkNames, invalid, shown, type Names } from "./check.js";
 import { dispose } from "./dispose.js";
 import type { Frame } from "./frame.js";
 import type { Shape } from "./object.js";
 import { rethrow } from "./pump.js";
-import { ChordalError, E_CLOSED, E_INVALID, E_RELEASED } from "./records.js";
+import { ChordalError, E_CLOSED, E_RELEASED } from "./records.js";
 import type { Follower, ReferenceState, Replica } from "./replica.js";
 import type { TableFollower } from "./table.js";
 import type { Immutable } from "./value.js";
@@ -15,6 +16,20 @@ export interface CallOptions {
     signal?: AbortSignal;
     /** In milliseconds; a call whose time is over before it was sent is never sent. */
     timeout?: number;
+}
+
+const CALL: Names<CallOptions> = { signal: true, timeout: true };
+
+function checkCall(args: readonly unknown[], options: CallOptions): void {
+    if (!Array.isArray(args)) throw invalid("the arguments are no array");
+    checkNames("a call", options, CALL);
+    const { signal, timeout = 0 } = options;
+    if (typeof timeout !== "number" || Number.isNaN(timeout)) {
+        throw invalid(`timeout is a number of milliseconds, not ${shown(timeout)}`);
+    }
+    if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+        throw invalid(`signal is an AbortSignal, not ${shown(signal)}`);
+    }
 }
 
 /** A document or derive that is held. */
@@ -140,7 +155,11 @@ export class Reference implements Disposable {
     ): Promise<this[K] extends (...args: any[]) => Promise<infer Result> ? Result : any>;
     call(method: string, args: readonly unknown[] = [], options: CallOptions = {}): Promise<any> {
         if (this.isReleased) return Promise.reject(new ChordalError(E_RELEASED));
-        if (!Array.isArray(args)) return Promise.reject(new ChordalError(E_INVALID, 0, "the arguments are no array"));
+        try {
+            checkCall(args, options);
+        } catch (error) {
+            return Promise.reject(error);
+        }
         return this[HOLDER].call(this[REPLICA], this, method, args, options);
     }
 
@@ -148,6 +167,7 @@ export class Reference implements Disposable {
     onState(
         observer: (state: { state: ReferenceState; error: ChordalError | undefined; detail: string }) => void,
     ): Stop {
+        checkFunction("an observer", observer);
         const replica = this[REPLICA];
         let told: ReferenceState | undefined;
         const tell = () => {
@@ -215,6 +235,7 @@ class Member {
     }
 
     watch(observer: (frame: Frame) => void): Stop {
+        checkFunction("an observer", observer);
         const watch = new Watch(this.reference, this.memberName, observer);
         watch.start();
         return makeStop(() => watch.stop());

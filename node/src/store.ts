@@ -1,8 +1,9 @@
 // Stores: what lies in a host's file, read back, followed, copied and checked.
 
+import { checkNames } from "./check.js";
 import type { Core } from "./core.js";
 import type { ValueHandle } from "./flat.js";
-import type { Type } from "./object.js";
+import { nameOf, type Type } from "./object.js";
 import type { Op, Path } from "./ops.js";
 import { pack, unpack } from "./packed.js";
 import { platform } from "./platform.js";
@@ -84,7 +85,8 @@ export class Store {
      */
     read(of: string | Type<any, any, any, any>, params: object, member: string, options: { at?: number } = {}): any {
         const { flat, host } = this.core;
-        const name = typeof of === "string" ? of : of.name;
+        checkNames("store.read", options, { at: true });
+        const name = nameOf(of);
         return this.take(flat.store_read(host, name, FORMAT_PACKED, pack(params), member, options.at ?? 0).out);
     }
 

@@ -1,8 +1,9 @@
 // Workers: processes that a host starts, each linked with it by a socket that it inherits. Only in Node.
 
+import { checkNames, type Names } from "./check.js";
 import { closedError } from "./errors.js";
 import { Link, type LinkOwner, type Transport, type TransportEvents } from "./link.js";
-import type { Type } from "./object.js";
+import { nameOf, type Type } from "./object.js";
 import { platform, type Exited, type Process } from "./platform.js";
 import { ChordalError, E_INVALID, E_LIMIT, LINK_CLOSED, LINK_UP, LINK_WAIT, type LinkEvent } from "./records.js";
 
@@ -47,6 +48,20 @@ const DEFAULTS = {
     steady: 10000,
     restarts: 8,
 };
+const NAMES: Names<WorkerOptions> = {
+    types: true,
+    serve: true,
+    startTimeout: true,
+    drainTimeout: true,
+    stopTimeout: true,
+    killTimeout: true,
+    backoffFirst: true,
+    backoffLimit: true,
+    steady: true,
+    restarts: true,
+    env: true,
+    cwd: true,
+};
 const LAST_BYTES = 1000; // for what a process sent before its end, while others hold its socket open
 
 interface Waiting {
@@ -83,11 +98,12 @@ export class Worker {
         private readonly options: WorkerOptions,
         private readonly gone: () => void,
     ) {
+        checkNames("a worker", options, NAMES);
         this.patience = { ...DEFAULTS };
         for (const key of Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[]) {
             this.patience[key] = options[key] ?? DEFAULTS[key];
         }
-        this.types = (options.types ?? []).map((type) => (typeof type === "string" ? type : type.name));
+        this.types = (options.types ?? []).map(nameOf);
         this.link = new WorkerLink(this, owner, `worker:${command}`);
     }
 
