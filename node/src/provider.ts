@@ -226,7 +226,7 @@ export class Provider {
         try {
             const older = stored > 0 && stored < version;
             if (older) await this.transact(object, object.id, (t) => declaration.migrate?.(t, stored, object as any));
-            this.starting.add(object.id);
+            if (older) this.starting.add(object.id); // the WebAssembly core knows no older ones
             where = "start";
             await declaration.start?.(object as any);
         } catch (error) {
