@@ -8,26 +8,26 @@
 
 /* What makes schema n from n - 1. Names and addresses are blobs: they may hold what SQLite's texts cannot. */
 static const char *const steps[] = {
-    "CREATE TABLE chordal_runs(id INTEGER PRIMARY KEY, run BLOB NOT NULL UNIQUE, first INTEGER NOT NULL, last INTEGER)"
-    " STRICT;"
-    "CREATE TABLE chordal_documents(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, member BLOB NOT "
-    "NULL,"
-    " params BLOB NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,"
-    " created INTEGER NOT NULL, retired INTEGER) STRICT;"
-    "CREATE UNIQUE INDEX chordal_addresses ON chordal_documents(type, key, member, incarnation);"
-    "CREATE TABLE chordal_revisions(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, base INTEGER, data BLOB NOT NULL)"
-    " STRICT;"
-    "CREATE INDEX chordal_bases ON chordal_revisions(id, number) WHERE base = 1;"
-    "CREATE TABLE chordal_outbox(number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;",
+    ("CREATE TABLE chordal_runs(id INTEGER PRIMARY KEY, run BLOB NOT NULL UNIQUE, first INTEGER NOT NULL, last INTEGER)"
+     " STRICT;"
+     "CREATE TABLE chordal_documents(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, member BLOB NOT "
+     "NULL,"
+     " params BLOB NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL, run INTEGER NOT NULL,"
+     " created INTEGER NOT NULL, retired INTEGER) STRICT;"
+     "CREATE UNIQUE INDEX chordal_addresses ON chordal_documents(type, key, member, incarnation);"
+     "CREATE TABLE chordal_revisions(id INTEGER PRIMARY KEY, number INTEGER NOT NULL, base INTEGER, data BLOB NOT NULL)"
+     " STRICT;"
+     "CREATE INDEX chordal_bases ON chordal_revisions(id, number) WHERE base = 1;"
+     "CREATE TABLE chordal_outbox(number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;"),
     /* Tables are chordal_table_ID, their columns c0, c1, …; `object` there is the id of an owner. */
-    "ALTER TABLE chordal_runs ADD COLUMN reserved INTEGER;"
-    "CREATE TABLE chordal_tables(id INTEGER PRIMARY KEY, type BLOB NOT NULL, member BLOB NOT NULL,"
-    " version INTEGER NOT NULL, declaration BLOB NOT NULL, UNIQUE(type, member)) STRICT;"
-    "CREATE TABLE chordal_owners(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, params BLOB NOT NULL,"
-    " UNIQUE(type, key)) STRICT;",
+    ("ALTER TABLE chordal_runs ADD COLUMN reserved INTEGER;"
+     "CREATE TABLE chordal_tables(id INTEGER PRIMARY KEY, type BLOB NOT NULL, member BLOB NOT NULL,"
+     " version INTEGER NOT NULL, declaration BLOB NOT NULL, UNIQUE(type, member)) STRICT;"
+     "CREATE TABLE chordal_owners(id INTEGER PRIMARY KEY, type BLOB NOT NULL, key BLOB NOT NULL, params BLOB NOT NULL,"
+     " UNIQUE(type, key)) STRICT;"),
     "ALTER TABLE chordal_runs ADD COLUMN known INTEGER;",
-    "CREATE TABLE chordal_calls(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, authority INTEGER NOT NULL,"
-    " state INTEGER NOT NULL, code INTEGER, name BLOB, detail BLOB, raw INTEGER, value BLOB) STRICT;",
+    ("CREATE TABLE chordal_calls(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, authority INTEGER NOT NULL,"
+     " state INTEGER NOT NULL, code INTEGER, name BLOB, detail BLOB, raw INTEGER, value BLOB) STRICT;"),
 };
 _Static_assert(sizeof steps / sizeof *steps == CHORDAL_STORE, "each version of the schema has its step");
 
