@@ -201,7 +201,12 @@ class Aims:
 
     def store_peers(self):
         for runtime, peer in (("node", "better-sqlite3"), ("python", "sqlite3")):
-            for case in ("one delta a commit, 10 characters", "1,000 commits at once, 10 characters"):
+            for case in (
+                "one delta a commit, 10 characters",
+                "1,000 commits at once, 10 characters",
+                "one row a commit",
+                "query page of 100 rows",
+            ):
                 ours = self.ours(f"store, {case}", runtime)
                 theirs = ratios.found(self.entries, f"store, {case}", runtime, peer)
                 if ours and theirs:

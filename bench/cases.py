@@ -201,6 +201,7 @@ CASES = {
         "the same",
         ("c", "node", "python"),
     ),
+    "store, 100 commits at once": ("10 characters set in a document", "as 1,000, with 100", C),
     "store, 1,000 commits at once": (
         "10 characters set in a document",
         "1,000 commits before the first turn, until all tickets are handled; one of them. `sqlite`: as many insertions "
@@ -212,11 +213,16 @@ CASES = {
         "as a commit alone, of a host that keeps an outbox",
         C,
     ),
-    "store, one row a commit": ("a row of 3 columns put", "a commit alone until its ticket is handled", C),
+    "store, one row a commit": (
+        "a row of 3 columns put",
+        "a commit alone until its ticket is handled",
+        ("c", "node", "python"),
+    ),
     "store, query page": (
         "10,000 rows of 3 columns",
-        "100 of them by a range of the key, packed. `sqlite`: the rows stepped, their cells read and kept",
-        C,
+        "100 of them by a range of the key, packed, in Node and Python native. `sqlite`: the rows stepped, their cells "
+        "read and kept",
+        ("c", "node", "python"),
     ),
     "store, a row patched": (
         "rows of 3 columns, the title of one changed",
@@ -225,8 +231,14 @@ CASES = {
     ),
     "store, update of 10,000 rows": (
         "10,000 rows of 3 columns",
-        "one column of all rows set in one commit. `sqlite`: one UPDATE in a transaction",
-        C,
+        "one column of all rows set in one commit. `sqlite` and the others: one UPDATE in a transaction",
+        ("c", "node", "python"),
+    ),
+    "store, migration of 10,000 rows": (
+        "10,000 rows of 3 columns",
+        "the host opened with a newer version of their table, until each row is put anew, 100 in a commit. By hand: as "
+        "many read, changed and written in a transaction",
+        ("node", "python"),
     ),
     "store, open": (
         "1,000 documents",

@@ -7,7 +7,7 @@
 #include "rows.h"
 #include "world.h"
 
-enum { ROUNDS = 200, MANY = 1000, CELL_MOST = 10000, SAMPLES = 64, OPENS = 20, POINTS = 100 };
+enum { ROUNDS = 200, MANY = 1000, HUNDRED = 100, CELL_MOST = 10000, SAMPLES = 64, OPENS = 20, POINTS = 100 };
 
 #define KEPT                                                                                                           \
     "{\"name\":\"kept\",\"params\":[\"board\"],\"history\":%s,\"members\":[{\"name\":\"list\",\"kind\":\"document\","  \
@@ -71,6 +71,11 @@ static void cell_once(world *w) {
 
 static void many_once(world *w) {
     for (int i = 0; i < MANY; i++) commit_cell(w);
+    turn(w, w->provider, 0);
+}
+
+static void hundred_once(world *w) {
+    for (int i = 0; i < HUNDRED; i++) commit_cell(w);
     turn(w, w->provider, 0);
 }
 
@@ -171,6 +176,12 @@ static void alone_many(alone *a) {
     step(a, a->commit);
 }
 
+static void alone_hundred(alone *a) {
+    step(a, a->begin);
+    for (int i = 0; i < HUNDRED; i++) insert_cell(a);
+    step(a, a->commit);
+}
+
 static void alone_row(alone *a) {
     static int number;
     char title[32];
@@ -197,6 +208,7 @@ typedef struct writing {
 static const writing writings[] = {
     {"store, one delta a commit, 10 characters", 10, ROUNDS, 1, 0, cell_once, alone_once},
     {"store, one delta a commit, 10,000 characters", 10000, ROUNDS, 1, 0, cell_once, alone_once},
+    {"store, 100 commits at once, 10 characters", 10, 10, HUNDRED, 0, hundred_once, alone_hundred},
     {"store, 1,000 commits at once, 10 characters", 10, 1, MANY, 0, many_once, alone_many},
     {"store, one delta a commit, with the outbox, 10 characters", 10, ROUNDS, 1, CHORDAL_STORE_OUTBOX, cell_once, NULL},
     {"store, one row a commit", 10, ROUNDS, 1, 0, row_once, alone_row},

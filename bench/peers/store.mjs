@@ -59,3 +59,44 @@ for (const [name, length, batch] of [
     file.close();
     remove();
 }
+
+// ---- rows ----
+
+const ROWS = 10_000;
+const PAGE = 100;
+remove();
+const file = new Database(path);
+file.pragma("journal_mode = WAL");
+file.pragma("synchronous = NORMAL");
+file.exec("CREATE TABLE rows(id INTEGER PRIMARY KEY, title TEXT, done INTEGER, version INTEGER) WITHOUT ROWID");
+const put = file.prepare("INSERT OR REPLACE INTO rows VALUES(?, ?, ?, ?)");
+const page = file.prepare("SELECT id, title, done FROM rows WHERE id >= ? ORDER BY id LIMIT ?");
+const old = file.prepare("SELECT id, title, done FROM rows WHERE version < ? AND id > ? ORDER BY id LIMIT ?");
+const update = file.prepare("UPDATE rows SET done = ?");
+const putOne = file.transaction((id) => put.run(id, `title ${id}`, 0, 1));
+const updateAll = file.transaction((done) => update.run(done));
+file.transaction(() => {
+    for (let id = 0; id < ROWS; id++) put.run(id, `title ${id}`, 0, 1);
+})();
+const migrateSome = file.transaction((version, after) => {
+    const rows = old.all(version, after, PAGE);
+    for (const { id, title } of rows) put.run(id, title, 1, version);
+    return rows.at(-1)?.id;
+});
+
+let version = 1;
+function migrateAll() {
+    version++;
+    for (let after = -1; after !== undefined;) after = migrateSome.immediate(version, after);
+}
+
+for (const [name, batch, once] of [
+    ["one row a commit", ROUNDS, () => putOne.immediate(number++ % ROWS)],
+    ["query page of 100 rows", ROUNDS, () => page.all((number = (number + 7919) % (ROWS - PAGE)), PAGE)],
+    ["update of 10,000 rows", 1, () => updateAll.immediate(number++)],
+    ["migration of 10,000 rows", 1, migrateAll],
+]) {
+    print(`store, ${name}`, "better-sqlite3", await times(batch, once));
+}
+file.close();
+remove();
