@@ -79,15 +79,35 @@ static void hundred_once(world *w) {
     turn(w, w->provider, 0);
 }
 
+/* {"id": 0 to 999, "title": "title …", "done": 0} in packed form, as bindings give it. */
+static size_t pack_row(uint8_t *out, int id, int number) {
+    uint8_t *at = out;
+    char title[32];
+    int len = snprintf(title, sizeof title, "title %d", number);
+    memcpy(at, "\x83\xa2id", 4), at += 4;
+    if (id >= 256) *at++ = 0xcd, *at++ = (uint8_t)(id >> 8);
+    if (id >= 128 && id < 256) *at++ = 0xcc;
+    *at++ = (uint8_t)id;
+    memcpy(at, "\xa5title", 6), at += 6;
+    *at++ = (uint8_t)(0xa0 | len);
+    memcpy(at, title, (size_t)len), at += len;
+    memcpy(at,
+           "\xa4"
+           "done\0",
+           6),
+        at += 6;
+    return (size_t)(at - out);
+}
+
 static void row_once(world *w) {
     static int number;
     chordal_transaction *t;
     chordal_id ticket;
-    char row[96];
-    int len = snprintf(row, sizeof row, "{\"id\":%d,\"title\":\"title %d\",\"done\":0}", number % 1000, number);
+    uint8_t row[96];
+    size_t len = pack_row(row, number % 1000, number);
     number++;
     OK(chordal_transaction_begin(w->provider, 0, &t, NULL));
-    OK(chordal_transaction_put(t, w->object, 1, CHORDAL_FORMAT_JSON, (uint8_t *)row, (size_t)len, NULL));
+    OK(chordal_transaction_put(t, w->object, 1, CHORDAL_FORMAT_PACKED, row, len, NULL));
     OK(chordal_transaction_commit(t, &ticket, NULL));
     turn(w, w->provider, 0);
 }
