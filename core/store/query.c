@@ -299,7 +299,7 @@ static parser parser_of(const chordal__table *table, chordal__query *query, chor
 
 static int end(parser *p, int code) {
     for (size_t i = 0; i < p->cells_len; i++)
-        if (p->at[i] != SIZE_MAX) p->cells[i].as.bytes.data = p->bytes.data + p->at[i];
+        if (p->at[i] != SIZE_MAX) p->cells[i].as.bytes.data = chordal__cell_place(&p->bytes, p->at[i]);
     if (code == 0) p->query->values = chordal__row_new(p->memory, p->cells, (uint32_t)p->cells_len);
     if (code == 0 && !p->query->values) code = no_memory(p);
     chordal__buffer_dispose(&p->bytes);

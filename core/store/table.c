@@ -149,7 +149,7 @@ static int read_defaults(chordal__table *table, chordal_error *error) {
     chordal__row_draft_begin(&draft, table, NULL);
     for (uint32_t i = 0; i < table->columns_len && code == 0; i++) code = read_default(table, i, &draft, error);
     for (uint32_t i = 0; i < table->columns_len; i++)
-        if (draft.at[i] != SIZE_MAX) draft.cells[i].as.bytes.data = draft.bytes.data + draft.at[i];
+        if (draft.at[i] != SIZE_MAX) draft.cells[i].as.bytes.data = chordal__cell_place(&draft.bytes, draft.at[i]);
     if (code == 0) table->initial = chordal__row_new(table->memory, draft.cells, table->columns_len);
     chordal__row_draft_dispose(&draft);
     if (code == 0 && !table->initial) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a table");

@@ -103,6 +103,10 @@ typedef struct chordal__row_draft {
     size_t at[CHORDAL__COLUMNS_LIMIT];
     chordal__cell cells[CHORDAL__COLUMNS_LIMIT];
 } chordal__row_draft;
+/* Where the bytes of a cell lie; all may be empty. */
+static inline const uint8_t *chordal__cell_place(const chordal__buffer *bytes, size_t at) {
+    return bytes->data ? bytes->data + at : NULL;
+}
 /* What is not given is as in `base`, which is held meanwhile; NULL: null. */
 void chordal__row_draft_begin(chordal__row_draft *draft, const chordal__table *table, const chordal__row *base);
 /* Give cells as an object {column: value}. Bytes are base64 text, in packed form also MessagePack bin. TYPE, RANGE,

@@ -247,7 +247,7 @@ int chordal__row_draft_end(chordal__row_draft *draft, chordal__row **out, chorda
     int code = check_key(draft, error);
     if (code < 0) return code;
     for (uint32_t i = 0; i < draft->table->columns_len; i++)
-        if (draft->at[i] != SIZE_MAX) draft->cells[i].as.bytes.data = draft->bytes.data + draft->at[i];
+        if (draft->at[i] != SIZE_MAX) draft->cells[i].as.bytes.data = chordal__cell_place(&draft->bytes, draft->at[i]);
     *out = chordal__row_new(draft->table->memory, draft->cells, draft->table->columns_len);
     return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
 }
