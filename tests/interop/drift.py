@@ -11,7 +11,9 @@ import sys
 import chordal
 
 IMPATIENT = {"backoff_first": 200, "backoff_limit": 2000, "ping_interval": 400, "ping_timeout": 600}
-EAGER = IMPATIENT | {"backoff_first": 20, "backoff_limit": 100}
+PATIENT = {"backoff_first": 20, "backoff_limit": 100}
+"""A worker that hears nothing of its parent ends for good: on a busy machine that is not to be for a late ping."""
+EAGER = IMPATIENT | PATIENT
 WORKERS, PAUSE, TICK = 3, 0.01, 0.005  # and seconds
 silent = False
 
@@ -152,7 +154,7 @@ async def place(address, *words):
             workers.append(host.worker(words))
         return workers[0]
 
-    async with chordal.Host(**EAGER) as host:
+    async with chordal.Host(**PATIENT) as host:
         host.place("drift", where)
         await host.connect(address, offer=True).up()
         print("ready", flush=True)
@@ -160,7 +162,7 @@ async def place(address, *words):
 
 
 async def work():
-    async with chordal.parent(types=[Drift], **EAGER) as host:
+    async with chordal.parent(types=[Drift], **PATIENT) as host:
         print("working", os.getpid(), flush=True)
         await host.parent().closed()
 

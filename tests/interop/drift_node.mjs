@@ -2,7 +2,7 @@
 // follow ADDRESS NAME [text], relay ADDRESS NAME, place ADDRESS WORD…, or work
 
 import * as chordal from "../../node/dist/node.js";
-import { EAGER, driftType, follow, provide } from "./drift.mjs";
+import { PATIENT, driftType, follow, provide } from "./drift.mjs";
 
 const [job, address, ...words] = process.argv.slice(2);
 const [word, codec = "binary"] = words;
@@ -17,7 +17,7 @@ async function relay(name) {
 
 /** Offer the type at an address; its objects live in a worker, which the words start. */
 async function place() {
-    const host = new chordal.Host(EAGER);
+    const host = new chordal.Host(PATIENT);
     let worker;
     host.place("drift", () => (worker ??= host.worker(words[0], words.slice(1))));
     await host.connect(address, { offer: true }).up;
@@ -25,7 +25,7 @@ async function place() {
 }
 
 async function work() {
-    const host = chordal.parent({ types: [driftType(chordal)], ...EAGER });
+    const host = chordal.parent({ types: [driftType(chordal)], ...PATIENT });
     console.log(`working ${process.pid}`);
     await host.parent().closed;
     await host.close();
