@@ -35,27 +35,34 @@ static int draft_value(const chordal__runtime *runtime, chordal__row_draft *draf
     return code;
 }
 
-/* A row of what is given, upon `base`. */
-static int read_row(const chordal__runtime *runtime, const chordal__table *table, const chordal__row *base,
-                    uint32_t format, const uint8_t *data, size_t len, chordal__row **out, chordal_error *error) {
+/* How what is given becomes a row: of its columns, or of its key alone. */
+typedef struct takers {
+    take_node node;
+    take_packed packed;
+} takers;
+static const takers of_columns = {chordal__row_draft_object, chordal__row_draft_packed};
+static const takers of_key = {chordal__row_draft_key, chordal__row_draft_packed_key};
+
+static int read_draft(const chordal__runtime *runtime, const chordal__table *table, const chordal__row *base,
+                      const takers *take, uint32_t format, const uint8_t *data, size_t len, chordal__row **out,
+                      chordal_error *error) {
     chordal__row_draft draft;
     chordal__row_draft_begin(&draft, table, base);
-    int code =
-        draft_value(runtime, &draft, format, data, len, chordal__row_draft_object, chordal__row_draft_packed, error);
+    int code = draft_value(runtime, &draft, format, data, len, take->node, take->packed, error);
     if (code == 0) code = chordal__row_draft_end(&draft, out, error);
     chordal__row_draft_dispose(&draft);
     return code;
 }
 
+/* A row of what is given, upon `base`. */
+static int read_row(const chordal__runtime *runtime, const chordal__table *table, const chordal__row *base,
+                    uint32_t format, const uint8_t *data, size_t len, chordal__row **out, chordal_error *error) {
+    return read_draft(runtime, table, base, &of_columns, format, data, len, out, error);
+}
+
 static int read_key(const chordal__runtime *runtime, const chordal__table *table, uint32_t format, const uint8_t *data,
                     size_t len, chordal__row **out, chordal_error *error) {
-    chordal__row_draft draft;
-    chordal__row_draft_begin(&draft, table, NULL);
-    int code =
-        draft_value(runtime, &draft, format, data, len, chordal__row_draft_key, chordal__row_draft_packed_key, error);
-    if (code == 0) code = chordal__row_draft_end(&draft, out, error);
-    chordal__row_draft_dispose(&draft);
-    return code;
+    return read_draft(runtime, table, NULL, &of_key, format, data, len, out, error);
 }
 
 /* Packed bytes in the scratch, into the caller's buffer as `format`. */
