@@ -31,6 +31,10 @@ static const char *const steps[] = {
 };
 _Static_assert(sizeof steps / sizeof *steps == CHORDAL_STORE, "each version of the schema has its step");
 
+const char *chordal__schema_step(uint32_t version) {
+    return version >= 1 && version <= CHORDAL_STORE ? steps[version - 1] : NULL;
+}
+
 static int execute(chordal__store *store, const char *sql, chordal_error *error) {
     store->counters->statements++;
     int result = sqlite3_exec(store->sqlite, sql, NULL, NULL, NULL);

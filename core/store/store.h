@@ -162,6 +162,8 @@ int chordal__path_copy(chordal__memory *memory, const char *path, size_t len, CH
 /* ---- schema.c ---- */
 /* The schema's version, 0 for an empty file. NOT_STORE, NEWER, READ_ONLY (an older one, to be read). */
 int chordal__schema_check(chordal__store *store, uint32_t *out_version, chordal_error *error);
+/* The SQL that makes a schema from the one before it, the first from nothing; NULL: there is no such schema. */
+const char *chordal__schema_step(uint32_t version);
 /* Make the tables the newest, in one transaction; nothing is written when they are. */
 int chordal__schema_migrate(chordal__store *store, uint32_t from, chordal_error *error);
 
