@@ -44,7 +44,6 @@ class Provider:
         self.unsettled: dict[int, int] = {}  # object: commits that are not through, where there are derives
         self.placements: dict[str, Placement] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.settle_polls = 0  # how often derives may have to be asked for after a commit
 
     # ---- types and objects ----
 
@@ -52,7 +51,7 @@ class Provider:
         number = self.core.type_provide(kind.declaration())
         self.types[number] = kind
         self.numbers[kind.type_name] = number
-        self.settle_polls = max(self.settle_polls, _derive_depth(kind))
+        self.pump.rounds = max(self.pump.rounds, _derive_depth(kind))
 
     def object(self, name: str, params: FrozenDict) -> Object:
         number = self.core.object_get(name, params)
@@ -279,9 +278,10 @@ class Provider:
 
     def commit(self, transaction: Transaction) -> Ticket:
         """Bring a transaction to the core in one crossing, and let what depends on it settle."""
-        ticket, close = Ticket(), transaction._close
+        pump, unnumbered = self.pump, self.unnumbered
+        ticket, close = Ticket(pump), transaction._close
         entry = (ticket, transaction)
-        self.unnumbered.append(entry)  # what takes memory comes before the commit
+        unnumbered.append(entry)  # what takes memory comes before the commit, also the method that ends it
         through = False
         try:
             changes = transaction._changes()
@@ -290,32 +290,37 @@ class Provider:
                 number = rows.commit(changes)
                 through = True
             elif changes:
-                call = self.behalf(transaction._call)
-                number = self.core.commit(call, changes)
+                call = transaction._call
+                number = self.core.commit(call and self.behalf(call), changes)
                 through = True
         finally:
             close(through)
             if not through:
-                self.unnumbered.pop()
+                unnumbered.pop()
         if not through:
             ticket._settle(0)
             return ticket
         try:  # it stands, whatever follows
             if number is not None:
                 self.tickets[number] = entry
-                self.unnumbered.pop()
-            if self.settle_polls:
-                for instance in transaction._instances():
-                    self.unsettled[instance._id] = self.unsettled.get(instance._id, 0) + 1
-            self.pump.settle(self.settle_polls)
+                unnumbered.pop()
+            if pump.rounds:
+                self._settle(transaction)
+            else:
+                pump.wake()
         except MemoryError:
-            self.pump.wake()
+            pump.wake()
         return ticket
+
+    def _settle(self, transaction: Transaction) -> None:
+        for instance in transaction._instances():
+            self.unsettled[instance._id] = self.unsettled.get(instance._id, 0) + 1
+        self.pump.settle()
 
     async def copy(self, path: bytes) -> int:
         """Copy the store; the ticket of it is like a commit's."""
         self.pump.loop()
-        ticket = self.copies[self.core.store_backup(path)] = Ticket()
+        ticket = self.copies[self.core.store_backup(path)] = Ticket(self.pump)
         self.pump.wake()
         return await ticket
 
@@ -326,7 +331,7 @@ class Provider:
         _, transaction = self.tickets.get(event.ticket) or self.unnumbered[0]
         if event.code:
             _forget_values(transaction)
-        if self.settle_polls:
+        if self.pump.rounds:
             for instance in transaction._instances():
                 left = self.unsettled.get(instance._id, 1) - 1
                 if left > 0:
@@ -335,12 +340,18 @@ class Provider:
                     self.unsettled.pop(instance._id, None)
 
     def on_ticket(self, event: _records.TicketEvent) -> None:
+        entry = self.tickets.get(event.ticket)
+        if entry is None or event.code:
+            return self._on_other_ticket(event, entry)
+        entry[0]._settle(event.commit)
+        del self.tickets[event.ticket]
+
+    def _on_other_ticket(self, event: _records.TicketEvent, entry: tuple[Ticket, Transaction] | None) -> None:
         copy = self.copies.get(event.ticket)
         if copy is not None:
             copy._settle(event.commit, error_of(event.code, event.detail) if event.code else None)
             del self.copies[event.ticket]
             return
-        entry = self.tickets.get(event.ticket)
         ticket, transaction = entry or self.unnumbered[0]
         if event.code:
             _forget_values(transaction)  # there may have been no memory for it before

@@ -1,13 +1,15 @@
 """The pump: brings the core's events to a host on its event loop, and wakes the core when it has something to do.
 
 All hosts of a loop take their turns in one step of it, one after the other until none has anything left, so that what
-one does for another does not wait for the loop to go round.
+one does for another does not wait for the loop to go round. Who waits for what a turn brings need not wait for that
+step either, if the loop has nothing else to run before it: the turns are taken within the `await`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import time
 import weakref
 from collections import deque
@@ -19,6 +21,7 @@ from ._native import Core
 
 _POLLS = 32  # of one turn, before others have theirs
 _TURNS = 32  # of one step of the loop
+_EARLY_STEPS = 32  # within the program's awaits, before the loop goes round
 _PAUSE = 0.1  # seconds, when there was no memory
 _TRIES = 20  # to handle one event without memory
 _EARLY = (_records.ComputeEvent, _records.ObjectEvent)  # what derives need, also before other events
@@ -27,11 +30,16 @@ _EARLY = (_records.ComputeEvent, _records.ObjectEvent)  # what derives need, als
 class Turns:
     """Whose turn it is on a loop."""
 
-    __slots__ = ("__weakref__", "_loop", "_scheduled", "waiting")
+    __slots__ = ("__weakref__", "_context", "_loop", "_ready", "_scheduled", "early_steps", "taking", "waiting")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = weakref.ref(loop)
+        ready = getattr(loop, "_ready", None)  # asyncio's own loops; of others nobody knows what they run next
+        self._ready: deque[Any] | None = ready if isinstance(ready, deque) else None
+        self._context = contextvars.Context()  # of the step to come
         self._scheduled = False
+        self.early_steps = 0  # since the loop went round
+        self.taking = 0  # turns that are being taken now
         self.waiting: deque[Pump] = deque()
 
     def add(self, pump: Pump) -> None:
@@ -40,23 +48,40 @@ class Turns:
             loop = self._loop()
             assert loop is not None
             try:
-                loop.call_soon(self._step)
+                self._context = contextvars.copy_context()
+                loop.call_soon(self._step, context=self._context)
             except MemoryError:
                 self.waiting.pop()
                 raise
             self._scheduled = True
 
     def _step(self) -> None:
-        waiting = self.waiting
+        early, self.early_steps = self.early_steps, 0
         try:
-            for _ in range(_TURNS):
-                waiting.popleft().turn()
-                if not waiting:
-                    break
-        finally:
+            if not early or not self._ready:
+                self.take()
+        finally:  # what is left; also when it lay ready since before an early one, and others may commit before it
             self._scheduled = False
-            if waiting:
-                self.add(waiting.popleft())
+            if self.waiting:
+                self.add(self.waiting.popleft())
+
+    def take(self) -> None:
+        waiting = self.waiting
+        for _ in range(_TURNS):
+            if not waiting:
+                break
+            waiting.popleft().turn()
+
+    def take_early(self) -> None:
+        """Take the step that is to come now, for a task that is about to wait for what it brings. Not if anything else
+        is ready to run before it (others may commit, too, and one step is for all of them), nor within a turn, nor all
+        the time: the loop has to go round."""
+        ready = self._ready
+        if ready is None or len(ready) != 1 or not self._scheduled or self.taking:
+            return
+        if self.early_steps < _EARLY_STEPS:
+            self.early_steps += 1
+            self._context.run(self.take)
 
 
 _turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = weakref.WeakKeyDictionary()
@@ -77,6 +102,7 @@ class Pump:
         "handlers",
         "on_new_loop",
         "on_polled",
+        "rounds",
     )
 
     def __init__(self, core: Core, handlers: dict[type, Callable[[Any], None]]) -> None:
@@ -95,6 +121,7 @@ class Pump:
         self._after: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self.on_new_loop: Callable[[], None] = lambda: None
         self.on_polled: Callable[[_records.TicketEvent], None] = lambda event: None
+        self.rounds = 0  # of derives, that may have to be asked for after a commit
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop that the host lives on: the one that it was first used on, until that is closed."""
@@ -122,6 +149,16 @@ class Pump:
             self._turns.add(self)  # type: ignore[union-attr]
             self._scheduled = True
 
+    def early(self) -> None:
+        """A task is about to wait for what this host's next turn may bring: it is taken now, if it can be."""
+        turns = self._turns
+        if turns is None or not turns.waiting or asyncio.get_running_loop() is not self._loop:
+            return
+        try:
+            turns.take_early()
+        except Exception as error:
+            self._report(error)
+
     def stir(self) -> None:
         """As wake, if there is something to do now, or sooner than the timer tells."""
         if not self._scheduled and self.core.deadline() < self._timer_at:
@@ -147,13 +184,13 @@ class Pump:
         if not self._scheduled:
             self.wake()
 
-    def settle(self, rounds: int) -> None:
-        """Answer the derives that a commit asked for, so that they can be read at once: there are `rounds` of them.
-        Other events wait for the turn."""
+    def settle(self) -> None:
+        """Answer the derives that a commit asked for, so that they can be read at once. Other events wait for the
+        turn."""
         try:
-            if rounds:
+            if self.rounds:
                 self._compute()
-            for _ in range(rounds):
+            for _ in range(self.rounds):
                 if self.core.closed:
                     break
                 self._poll(self._polled)
@@ -166,7 +203,8 @@ class Pump:
         first = len(polled)
         self.core.poll(polled)
         for index in range(first, len(polled)):
-            if type(event := polled[index]) is _records.TicketEvent:
+            event = polled[index]
+            if type(event) is _records.TicketEvent and (event.code or self.rounds):
                 with contextlib.suppress(MemoryError):  # it has its turn
                     self.on_polled(event)
 
@@ -192,8 +230,9 @@ class Pump:
     def turn(self) -> None:
         """Handle what the core has to tell, until nothing is left. While it goes on it counts as scheduled: what wakes
         the host meanwhile is looked at in it."""
-        core, handlers, after = self.core, self.handlers, self._after
+        core, handlers, after, turns = self.core, self.handlers, self._after, self._turns
         self._scheduled = True
+        turns.taking += 1  # type: ignore[union-attr]
         try:
             for _ in range(_POLLS):
                 while after:
@@ -230,13 +269,15 @@ class Pump:
                         self._set_timer(deadline)
                     break
             else:
-                self._turns.add(self)  # type: ignore[union-attr]
+                turns.add(self)  # type: ignore[union-attr]
                 return
         except BaseException as error:
             self._scheduled = False
             if not core.closed:
                 self._go_on_after(error)
             raise
+        finally:
+            turns.taking -= 1  # type: ignore[union-attr]
         self._scheduled = False
         self._tries = 0
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _futures, _native, _records
 from ._admission import Admission
+from ._futures import Outcome
 from ._native import Core
 from ._provider import Provider
 from ._pump import Pump
@@ -82,7 +83,7 @@ class Host:
         self._replicas: dict[int, weakref.ref[Replica]] = {}
         self._shared: weakref.WeakValueDictionary[Any, Replica] = weakref.WeakValueDictionary()
         self._watched: set[Replica] = set()
-        self._calls: dict[int, tuple[asyncio.Future[Any], Replica]] = {}
+        self._calls: dict[int, tuple[Outcome, Replica]] = {}
         self._links: dict[int, Link] = {}
         self._servers: set[Server] = set()
         self._workers: set[Worker] = set()
@@ -141,7 +142,7 @@ class Host:
         as held until its ``release()``. Raises ChordalError NO_TYPE, PARAMS."""
         address = freeze({**(params or {}), **named})
         instance = self._provider.object(type_of(kind), address)
-        self._pump.settle(self._provider.settle_polls)
+        self._pump.settle()
         return instance
 
     def transaction(self) -> Transaction:
@@ -241,15 +242,15 @@ class Host:
         if replica.state == "released":
             raise replica.reason or ChordalError("released")
         span = 0 if timeout is None else max(1, milliseconds(timeout))
-        future = self._loop().create_future()
+        future = Outcome(self)
         number = self._core.call_start(replica.id, method, arguments, span)
         self._calls[number] = (future, replica)
-        future.add_done_callback(lambda future: self._cancel(number, future))
+        future.number = number
         self._pump.wake()
         return future
 
-    def _cancel(self, number: int, future: asyncio.Future[Any]) -> None:
-        if future.cancelled() and number in self._calls and not self._core.closed:
+    def _cancel(self, number: int) -> None:
+        if number in self._calls and not self._core.closed:
             self._core.call_cancel(number)
             self._wake()
 
@@ -260,7 +261,8 @@ class Host:
             self._resolve(waiting[0], event)
         self._calls.pop(event.call, None)
 
-    def _resolve(self, future: asyncio.Future[Any], event: _records.ResultEvent) -> None:
+    def _resolve(self, future: Outcome, event: _records.ResultEvent) -> None:
+        future.host = None
         if event.code:
             future.set_exception(call_error(event.code, event.name, event.detail))
             return
@@ -513,6 +515,7 @@ class Host:
         self._links.clear()
         for future, _ in self._calls.values():
             if _futures.waits(future):
+                future.host = None
                 future.set_exception(error)
                 future.exception()  # nobody has to ask for it
         self._calls.clear()

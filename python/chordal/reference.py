@@ -241,6 +241,8 @@ class Frames:
         return self
 
     async def __anext__(self) -> Frame:
+        if self._next is None:
+            self._replica.host._pump.early()
         while self._next is None:
             if self._ended:
                 error, self._error = self._error, None

@@ -11,15 +11,17 @@ from ._native import ObjectDraft, Rows
 from .errors import ChordalError
 
 if TYPE_CHECKING:
+    from ._pump import Pump
     from .object import Object
 
 
 class Ticket:
     """What a commit answers at once. Its outcome can be awaited: the commit's number."""
 
-    __slots__ = ("__weakref__", "_waiting", "commit", "error")
+    __slots__ = ("__weakref__", "_pump", "_waiting", "commit", "error")
 
-    def __init__(self) -> None:
+    def __init__(self, pump: Pump) -> None:
+        self._pump: Pump | None = pump  # until it is settled
         self.commit: int | None = None
         """The number of the commit, once it is through."""
         self.error: ChordalError | None = None
@@ -31,6 +33,7 @@ class Ticket:
         return self.commit is not None or self.error is not None
 
     def _settle(self, commit: int, error: ChordalError | None = None) -> None:
+        self._pump = None
         if error is None:
             self.commit = commit
         else:
@@ -39,6 +42,8 @@ class Ticket:
             _futures.wake(self._waiting)
 
     def __await__(self) -> Generator[Any, None, int]:
+        if self._pump is not None:
+            self._pump.early()
         while self.commit is None and self.error is None:
             future = asyncio.get_running_loop().create_future()
             if self._waiting is None:

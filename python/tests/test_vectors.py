@@ -207,7 +207,7 @@ async def test_applied_ops(case):
         local = await provider.get(kind).live()
         remote = await holder.get(kind).live()
         instance = provider.object(kind)
-        ticket = Ticket()
+        ticket = Ticket(provider._pump)
         number = provider._core.commit(0, change(instance._id, packed_ops(case["ops"]))[1])
         provider._provider.tickets[number] = (ticket, instance.transaction())
         provider._wake()
