@@ -19,7 +19,8 @@ int chordal_link_open(chordal_host *host, uint32_t flags, chordal_id *out_link, 
     if (code < 0) return code;
     chordal__link *link;
     const uint32_t known = CHORDAL_LINK_CONNECT | CHORDAL_LINK_OFFER | CHORDAL_LINK_NO_SERVE | CHORDAL_LINK_DEFLATE |
-                           CHORDAL_LINK_PATIENT | (CHORDAL__FORWARDS ? CHORDAL_LINK_ROUTE_OFFERS : 0) |
+                           CHORDAL_LINK_PATIENT | CHORDAL_LINK_WORKER |
+                           (CHORDAL__FORWARDS ? CHORDAL_LINK_ROUTE_OFFERS : 0) |
                            (CHORDAL__AUTHORITY ? CHORDAL_LINK_AUTHENTICATE | CHORDAL_LINK_TRUSTED : 0);
     const uint32_t not_both = CHORDAL_LINK_CONNECT | CHORDAL_LINK_AUTHENTICATE;
     code = flags & ~known || (flags & not_both) == not_both

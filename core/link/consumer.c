@@ -147,8 +147,8 @@ void chordal__consumer_judge_way(chordal__consumer *consumer) {
 }
 
 /* What ends at once each time must not be asked for in a circle. */
-static void later(chordal__consumer *consumer) {
-    chordal_time now = consumer->runtime->now, span = next_wait(consumer);
+static void later(chordal__consumer *consumer, chordal_time span) {
+    chordal_time now = consumer->runtime->now;
     if (consumer->link->state != CHORDAL_LINK_UP) return; /* all are asked for when it is up again */
     consumer->attempts++;
     consumer->good_at = now;
@@ -172,8 +172,13 @@ static void move_remote(chordal__remote *remote, chordal__consumer *to) {
     remote->consumer = to;
 }
 
+/* The wait before this one: none for what went for good after it had worked. */
+static chordal_time last_wait(const chordal__consumer *consumer) {
+    return consumer->attempts ? chordal__backoff(&consumer->runtime->settings, consumer->attempts - 1) : 0;
+}
+
 /* References behind a relay are asked for again at the link's own end, which tells where they are now. */
-static void move_home(chordal__consumer *consumer) {
+static void move_home(chordal__consumer *consumer, chordal_time span) {
     chordal__consumer *home = chordal__consumer_find(consumer->link, "", 0, CHORDAL__ENCODING_BINARY, NULL);
     if (!home) {
         chordal__link_break(consumer->link, CHORDAL_E_NOMEM);
@@ -182,14 +187,14 @@ static void move_home(chordal__consumer *consumer) {
     while (!chordal__list_empty(&consumer->remotes))
         move_remote(CHORDAL__ENTRY(consumer->remotes.next, chordal__remote, node), home);
     home->attempts = consumer->attempts;
-    later(home);
+    later(home, span);
     chordal__consumer_free(consumer);
 }
 
-static void give_up(chordal__consumer *consumer, bool ended_sent) {
+static void give_up(chordal__consumer *consumer, bool ended_sent, chordal_time span) {
     close_session(consumer, ended_sent);
     chordal__consumer_references_down(consumer);
-    if (consumer->route.len) move_home(consumer);
+    if (consumer->route.len) move_home(consumer, span);
 }
 
 /* One whose way was gone before is not ended by a farewell of the neighbour. */
@@ -197,7 +202,7 @@ void chordal__consumer_down(chordal__consumer *consumer, bool returns) {
     if ((returns || consumer->away) && chordal__consumer_may_return(consumer))
         chordal__consumer_leave(consumer);
     else
-        give_up(consumer, false);
+        give_up(consumer, false, next_wait(consumer));
 }
 
 static void end_references(chordal__consumer *consumer, int code, const chordal__message *message) {
@@ -233,9 +238,9 @@ void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message
         chordal__consumer_open(consumer);
     } else if (lost && may_try(consumer, code)) {
         chordal__consumer_leave(consumer);
-        later(consumer);
+        later(consumer, next_wait(consumer));
     } else if ((lost || !code) && consumer->route.len) {
-        give_up(consumer, false);
+        give_up(consumer, false, code ? next_wait(consumer) : last_wait(consumer));
     } else {
         refuse_all(consumer, code ? code : CHORDAL_E_REFUSED, message);
     }
@@ -244,7 +249,7 @@ void chordal__consumer_ended(chordal__consumer *consumer, const chordal__message
 /* The neighbour only passed it on: the session ends, not the link. */
 void chordal__consumer_fault(chordal__consumer *consumer) {
     chordal__send_ended(&consumer->origin, 0, NULL, 0);
-    give_up(consumer, true);
+    give_up(consumer, true, next_wait(consumer));
 }
 
 void chordal__consumer_free(chordal__consumer *consumer) {

@@ -10,6 +10,8 @@ static void introduce(chordal__link *link, chordal__message *message, int limit_
 
 static void meet(chordal__link *link, const chordal__message *message, int limit_field) {
     link->codec.send_limit = message->numbers[limit_field];
+    if (link->was_up && memcmp(link->peer_host, message->ids[0], sizeof link->peer_host) != 0)
+        memcpy(link->peer_before, link->peer_host, sizeof link->peer_before);
     memcpy(link->peer_host, message->ids[0], sizeof link->peer_host);
     memcpy(link->peer_run, message->ids[1], sizeof link->peer_run);
 }

@@ -125,6 +125,7 @@ struct chordal__link {
     uint32_t attempts; /* since the transport last worked for long enough */
     chordal_time up_at;
     uint8_t peer_host[16], peer_run[16];
+    uint8_t peer_before[16]; /* the host whose place this one took; zeros: none */
     bool peer_newer, was_up;
     uint64_t version; /* of the protocol, once the peer said hello */
     chordal__event admission;
@@ -606,6 +607,8 @@ void chordal__route_name(const chordal__link *link, char out[33]);
  * back; NULL: none. */
 chordal__link *chordal__route_to(chordal__links *links, const uint8_t *name, size_t len, bool json);
 bool chordal__route_passes(const chordal__link *link, bool json); /* now */
+/* Whether another host has taken the place of the one with this name, where that was reached. */
+bool chordal__route_is_taken(const chordal__links *links, const uint8_t *name, size_t len);
 /* A session that cannot go on ends at once; `code` says whether it may later. */
 int chordal__refuse_session(chordal__link *link, uint64_t number, int code, const chordal__body *reason,
                             chordal_error *error);

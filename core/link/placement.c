@@ -315,6 +315,13 @@ static int check_open(const chordal__question *question, chordal_error *error) {
     return question->answered ? chordal__fail(error, CHORDAL_E_STATE, 0, "the question is answered already") : 0;
 }
 
+/* A worker that was there and is started again has deadlines of its own, and its link closes in the end. */
+static void wait_for(chordal__question *question, chordal__link *link) {
+    chordal__list_append(&link->awaited, &question->awaited);
+    if (link->was_up && link->flags & CHORDAL_LINK_WORKER)
+        chordal__heap_remove(&question->links->runtime->deadlines, &question->due);
+}
+
 int chordal__question_resolve(chordal__question *question, chordal__link *link, chordal_error *error) {
     int code = check_open(question, error);
     if (code < 0) return code;
@@ -328,7 +335,7 @@ int chordal__question_resolve(chordal__question *question, chordal__link *link, 
     if (link->state == CHORDAL_LINK_UP)
         settle(question, &(answer){.link = link});
     else
-        chordal__list_append(&link->awaited, &question->awaited);
+        wait_for(question, link);
     return 0;
 }
 

@@ -115,13 +115,17 @@ bool chordal__link_offers(const chordal__link *link, const void *type, size_t ty
     return false;
 }
 
-void chordal__route_name(const chordal__link *link, char out[33]) {
+static void write_name(const uint8_t host[16], char out[33]) {
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < 16; i++) {
-        out[i * 2] = digits[link->peer_host[i] >> 4];
-        out[i * 2 + 1] = digits[link->peer_host[i] & 15];
+        out[i * 2] = digits[host[i] >> 4];
+        out[i * 2 + 1] = digits[host[i] & 15];
     }
     out[32] = 0;
+}
+
+void chordal__route_name(const chordal__link *link, char out[33]) {
+    write_name(link->peer_host, out);
 }
 
 bool chordal__route_passes(const chordal__link *link, bool json) {
@@ -138,6 +142,17 @@ chordal__link *chordal__route_to(chordal__links *links, const uint8_t *name, siz
         if (len == 32 && memcmp(own, name, 32) == 0 && (!found || chordal__route_passes(link, json))) found = link;
     }
     return found;
+}
+
+bool chordal__route_is_taken(const chordal__links *links, const uint8_t *name, size_t len) {
+    char before[33];
+    for (const chordal__list *node = links->all.next; node != &links->all; node = node->next) {
+        const chordal__link *link = CHORDAL__ENTRY(node, chordal__link, node);
+        if (link->state != CHORDAL_LINK_UP || !(link->flags & CHORDAL_LINK_ROUTE_OFFERS)) continue;
+        write_name(link->peer_before, before);
+        if (len == 32 && memcmp(before, name, 32) == 0) return true;
+    }
+    return false;
 }
 
 /* ---- forwards ---- */
@@ -187,6 +202,15 @@ int chordal__refuse_session(chordal__link *link, uint64_t number, int refusal, c
     return 0;
 }
 
+/* Why a session does not go on; 0: who is looked for is gone for good. `last`: it is the host behind the link, and not
+ * one behind that. */
+static int why_not(const chordal__links *links, const chordal__link *behind, const uint8_t *name, size_t len,
+                   bool last) {
+    if (!behind) return chordal__route_is_taken(links, name, len) ? 0 : CHORDAL_E_NO_ROUTE;
+    if (behind->state == CHORDAL_LINK_UP) return CHORDAL_E_NO_ROUTE;
+    return last && behind->flags & CHORDAL_LINK_WORKER ? 0 : CHORDAL_E_LOST;
+}
+
 /* The first word of a route is taken off, the rest is for the next host. */
 static chordal__link *next_link(chordal__link *link, chordal__message *message, int *out_refusal) {
     const uint8_t *route = message->texts[0].data;
@@ -194,10 +218,10 @@ static chordal__link *next_link(chordal__link *link, chordal__message *message, 
     while (word < len && route[word] != '/') word++;
     bool json = message->numbers[1] == CHORDAL__ENCODING_JSON;
     chordal__link *behind = chordal__route_to(link->links, route, word, json);
-    *out_refusal = CHORDAL_E_NO_ROUTE;
-    if (!behind || behind == link) return NULL;
-    if (behind->state != CHORDAL_LINK_UP) *out_refusal = CHORDAL_E_LOST;
-    if (!chordal__route_passes(behind, json)) return NULL;
+    if (behind == link || !behind || !chordal__route_passes(behind, json)) {
+        *out_refusal = why_not(link->links, behind, route, word, word == len);
+        return NULL;
+    }
     if (word < len) word++;
     message->texts[0].data += word;
     message->texts[0].len -= word;
@@ -280,10 +304,16 @@ static void tell_lost(chordal__forward *forward, int code) {
         chordal__send_ended(&forward->origin, code, NULL, 0);
 }
 
+/* A worker does not come back, but for what was behind it. */
+static bool is_gone(const chordal__forward *forward) {
+    bool last = forward->to_provider && !forward->other->route.len;
+    return last && forward->origin.link->flags & CHORDAL_LINK_WORKER;
+}
+
 void chordal__forward_cut(chordal__forward *forward, bool returns) {
     bool dials = forward->origin.link->flags & CHORDAL_LINK_CONNECT;
     if (CHORDAL__AUTHORITY && returns && !forward->to_provider) chordal__session_parted(forward);
-    if (returns)
+    if (returns && !is_gone(forward))
         tell_lost(forward->other, dials ? CHORDAL_E_LOST : CHORDAL_E_NO_ROUTE);
     else
         chordal__send_ended(&forward->other->origin, 0, NULL, 0);

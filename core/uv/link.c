@@ -187,6 +187,7 @@ void chordal__uv_link_event(chordal_uv *adapter, const chordal_event_LINK *event
     if (event->state == CHORDAL_LINK_DIAL && (link->address || link->worker))
         dial(link);
     else if (closed || event->state == CHORDAL_LINK_WAIT) {
+        if (!closed && link->worker) chordal__uv_worker_down(link->worker, event->code);
         link->told_closed = closed;
         if (closed) link->code = event->code;
         if (link->dials) let_go(link, 0); /* it did not come in time, or is wanted no more */

@@ -166,6 +166,7 @@ void chordal__uv_plan_free(chordal__uv_plan *plan);
 /* ---- worker.c: processes that carry a link ---- */
 void chordal__uv_worker_dial(chordal_uv_worker *worker);             /* its link wants a transport */
 void chordal__uv_worker_lost(chordal_uv_worker *worker);             /* its transport is gone */
+void chordal__uv_worker_down(chordal_uv_worker *worker, int code);   /* its link told so; BYE: the process left */
 void chordal__uv_worker_closed(chordal_uv_worker *worker, int code); /* its link is gone */
 void chordal__uv_workers_turn(chordal_uv *adapter);                  /* tell what became of them */
 void chordal__uv_workers_close(chordal_uv *adapter);

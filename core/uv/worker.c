@@ -23,6 +23,9 @@ struct chordal_uv_worker {
     bool wanted;  /* the link waits for one */
     bool ready;
     bool missed;   /* its start deadline */
+    bool linked;   /* with a process, as far as the link has told */
+    bool left;     /* that said bye */
+    bool open;     /* it exited with 0, and whether it said bye is not known yet */
     bool stopping; /* for good */
     bool ended;
     int code;          /* why */
@@ -116,9 +119,14 @@ static bool may_fail(chordal_uv_worker *worker) {
 
 static void spawn_later(chordal_uv_worker *worker);
 
-/* A process has gone whose link is not closed. */
+static bool has_failed(const chordal_uv_worker *worker) {
+    return worker->status || worker->signal || worker->missed;
+}
+
+/* A process has gone whose link is not closed. One that did not say bye may have ended because it lost its parent. */
 static void go_on(chordal_uv_worker *worker) {
-    bool failed = worker->status || worker->signal || worker->missed;
+    bool failed = has_failed(worker) || !worker->left;
+    worker->open = false;
     if (worker->stopping) {
         give_up(worker, worker->code); /* nothing is left to wait for */
         return;
@@ -139,7 +147,8 @@ static void on_gone(uv_handle_t *process) {
         end(worker);
     } else {
         if (worker->link->transport) wait_for(worker, CUT, LAST_BYTES);
-        go_on(worker);
+        worker->open = worker->linked && !worker->stopping && !has_failed(worker);
+        if (!worker->open) go_on(worker);
     }
     chordal__uv_drop(adapter);
 }
@@ -212,7 +221,8 @@ static int start_process(chordal_uv_worker *worker, uv_stream_t *stream) {
 
 static void spawn(chordal_uv_worker *worker) {
     uv_stream_t *stream;
-    worker->wanted = worker->missed = false;
+    worker->wanted = worker->missed = worker->left = worker->open = false;
+    worker->linked = true;
     wait_no_more(worker);
     if (chordal__uv_ipc_spawned(worker->link, &stream)) {
         not_started(worker, UV_ENOMEM);
@@ -275,6 +285,7 @@ static void on_timer(uv_timer_t *timer) {
 /* ---- what becomes of its link ---- */
 
 void chordal__uv_worker_dial(chordal_uv_worker *worker) {
+    if (worker->linked) chordal__uv_worker_down(worker, 0);
     if (worker->stopping) return;
     worker->wanted = true;
     if (!worker->running) spawn_later(worker); /* else when the one before is gone: it has its time to leave */
@@ -284,6 +295,13 @@ void chordal__uv_worker_lost(chordal_uv_worker *worker) {
     worker->ready = false;
     if (worker->phase == CUT) wait_no_more(worker);
     if (worker->running && !is_going(worker)) wait_for(worker, LEAVE, worker->plan.options.stop_timeout);
+}
+
+void chordal__uv_worker_down(chordal_uv_worker *worker, int code) {
+    worker->linked = false;
+    worker->left = worker->left || code == CHORDAL_E_BYE;
+    chordal__uv_worker_lost(worker);
+    if (worker->open) go_on(worker);
 }
 
 void chordal__uv_worker_closed(chordal_uv_worker *worker, int code) {
@@ -360,8 +378,8 @@ void chordal__uv_workers_close(chordal_uv *adapter) {
 /* ---- for the program ---- */
 
 static int start(chordal_uv *adapter, chordal_uv_worker *worker, chordal_error *error) {
-    uint32_t flags =
-        worker->plan.options.link_flags | CHORDAL_LINK_CONNECT | CHORDAL_LINK_PATIENT | CHORDAL_LINK_ROUTE_OFFERS;
+    uint32_t flags = worker->plan.options.link_flags | CHORDAL_LINK_CONNECT | CHORDAL_LINK_PATIENT |
+                     CHORDAL_LINK_WORKER | CHORDAL_LINK_ROUTE_OFFERS;
     chordal_error why = {0};
     worker->link = chordal__uv_link_new(adapter, flags, &why);
     if (error) *error = why;

@@ -421,9 +421,10 @@ export interface Flat {
   release(host: HostHandle, id: number): void;
   /**
    * Answer a RESOLVE event: the object is behind `link`, which has CHORDAL_LINK_ROUTE_OFFERS. If it is not up yet it
-   * is waited for until the question's deadline; if it closes before, or is closed, those who wait see NO_ROUTE, but
-   * when it had been up the question is asked again (once, if it was closed already). Errors: CLOSED (nobody waits
-   * any more, or the deadline is over: nothing is to be done then; or there is no such link), STATE (answered
+   * is waited for until the question's deadline, or, if it is that of a worker which had been up
+   * (CHORDAL_LINK_WORKER), until it is up or closed; if it closes before, or is closed, those who wait see NO_ROUTE,
+   * but when it had been up the question is asked again (once, if it was closed already). Errors: CLOSED (nobody
+   * waits any more, or the deadline is over: nothing is to be done then; or there is no such link), STATE (answered
    * already), INVALID (the link is not for routes).
    */
   resolve(host: HostHandle, question: number, link: number): void;

@@ -52,6 +52,7 @@ import {
     LINK_DEFLATE,
     LINK_PATIENT,
     LINK_TRUSTED,
+    LINK_WORKER,
     REFERENCE_KEPT,
     REFERENCE_MANUAL,
     RESULT_BYTES,
@@ -501,12 +502,13 @@ export class Host implements Disposable, AsyncDisposable {
     /**
      * Start a process that serves objects: `host.worker(process.execPath, ["board.js"])`. There it links itself by
      * `parent`. Its link is one of this host's: what the worker offers is reached through it, and what is placed there
-     * waits while it is started again. One that exits with 0 has ended. Only in Node.
+     * waits while it is started again. One that says bye and exits with 0 has ended. Only in Node.
      */
     worker(command: string, args: readonly string[] = [], options: WorkerOptions = {}): Worker {
         const worker = new Worker(this, command, args, options, () => this.workers.delete(worker));
         this.workers.add(worker);
-        const flags = LINK_CONNECT | LINK_PATIENT | linkFlags({ routeOffers: true, serve: options.serve });
+        const own = LINK_CONNECT | LINK_PATIENT | LINK_WORKER;
+        const flags = own | linkFlags({ routeOffers: true, serve: options.serve });
         this.whenOpen(
             () => this.openLink(worker.link, flags),
             (error) => worker.link.abandon(error as ChordalError),

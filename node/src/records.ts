@@ -74,6 +74,8 @@ export const LINK_TRUSTED = 32;
 export const LINK_UP = 3;
 /** the transport is gone, or did not come: drop it; DIAL follows after a while */
 export const LINK_WAIT = 4;
+/** connecting: each transport leads to a process of its own, which is gone for good when that is: what passed through to it ends then, so that its holders ask for it again at once */
+export const LINK_WORKER = 256;
 export const MEMBER_DERIVE = 2;
 export const MEMBER_DOCUMENT = 1;
 export const MEMBER_METHOD = 3;

@@ -5,7 +5,7 @@ import { closedError } from "./errors.js";
 import { Link, type LinkOwner, type Transport, type TransportEvents } from "./link.js";
 import { nameOf, type Type } from "./object.js";
 import { platform, type Exited, type Process } from "./platform.js";
-import { ChordalError, E_INVALID, E_LIMIT, LINK_CLOSED, LINK_UP, LINK_WAIT, type LinkEvent } from "./records.js";
+import { ChordalError, E_BYE, E_INVALID, E_LIMIT, LINK_CLOSED, LINK_UP, LINK_WAIT, type LinkEvent } from "./records.js";
 
 /** How a worker is started and watched. Times are milliseconds. */
 export interface WorkerOptions {
@@ -70,7 +70,10 @@ interface Waiting {
     reject(error: ChordalError): void;
 }
 
-/** A process that serves objects, started again when it fails. Made by `host.worker`. */
+/**
+ * A process that serves objects, started again when it fails: also when it exits with 0 without having said bye
+ * (`host.close()`), since it may only have lost this host. Made by `host.worker`.
+ */
 export class Worker {
     /** The link with the worker's host: the same over all of its processes. */
     readonly link: Link;
@@ -80,6 +83,9 @@ export class Worker {
     private process: Process | undefined;
     private failures = 0; // in a row
     private missed = false; // its start deadline
+    private isLinked = false; // with a process, as far as the link has told
+    private hasLeft = false; // that said bye
+    private isOpen = false; // it exited with 0, and whether it said bye is not known yet
     private isStopping = false;
     private code: number | undefined;
     private endSignal: string | undefined;
@@ -131,8 +137,8 @@ export class Worker {
         return this.endSignal;
     }
 
-    /** Why it ended: undefined when it was stopped or exited with 0, "limit" after too many failures, "invalid" when it
-     * cannot be started. */
+    /** Why it ended: undefined when it was stopped or said bye and exited with 0, "limit" after too many failures,
+     * "invalid" when it cannot be started. */
     get error(): ChordalError | undefined {
         return this.reason;
     }
@@ -207,6 +213,7 @@ export class Worker {
             },
         });
         const pending = new Pending(watched, limit);
+        if (this.isLinked) this.linkDown(false);
         this.wanted = pending;
         if (this.process === undefined) this.startLater(); // else when the one before is gone: it has its time to leave
         return pending;
@@ -223,7 +230,7 @@ export class Worker {
         const pending = this.wanted;
         this.wanted = undefined;
         if (pending === undefined || pending.isOver) return;
-        this.missed = false;
+        this.missed = this.hasLeft = this.isOpen = false;
         const { env, cwd } = this.options;
         let isOver = false;
         const exited: Exited = (code, signal, error) => {
@@ -232,6 +239,7 @@ export class Worker {
         };
         try {
             this.process = platform().start(this.command, this.args, { env, cwd }, exited);
+            this.isLinked = true;
             pending.begin(this.process);
         } catch (error) {
             return exited(undefined, undefined, error as Error);
@@ -260,14 +268,20 @@ export class Worker {
     /** @internal */
     onLink(event: LinkEvent): void {
         if (event.state === LINK_UP) this.look();
-        else if (event.state === LINK_WAIT || event.state === LINK_CLOSED) this.linkDown();
+        else if (event.state === LINK_WAIT) this.linkDown(event.code === E_BYE);
+        else if (event.state === LINK_CLOSED) this.linkDown(false);
     }
 
     /** Its transport is gone; its process should be, too. */
-    private linkDown(): void {
+    private linkDown(hasLeft: boolean): void {
+        this.isLinked = false;
+        this.hasLeft ||= hasLeft;
         if (this.current === "ready") this.change("starting");
         clearTimeout(this.timer);
         this.endProcess();
+        if (!this.isOpen || this.isStopping) return;
+        this.judge();
+        this.goOn();
     }
 
     /** @internal */
@@ -294,13 +308,20 @@ export class Worker {
         if (this.isStopping)
             this.link.close(); // nothing is left to wait for
         else if (error !== undefined) this.end(new ChordalError(E_INVALID, 0, error.message));
-        else if (code === 0 && !this.missed) this.end(undefined);
-        else this.failed();
+        else if (code === 0 && !this.missed && this.isLinked) this.isOpen = true;
+        else this.judge();
+        this.goOn();
+    }
+
+    private goOn(): void {
         if (this.link.state === "closed") this.linkClosed();
         else if (this.wanted !== undefined && !this.isStopping) this.startLater();
     }
 
-    private failed(): void {
+    /** One that did not say bye may have ended because it lost its parent. */
+    private judge(): void {
+        this.isOpen = false;
+        if (this.code === 0 && !this.missed && this.hasLeft) return this.end(undefined);
         this.failures++;
         if (this.failures > this.patience.restarts) {
             this.end(new ChordalError(E_LIMIT, 0, "the worker failed too often"));

@@ -15,12 +15,14 @@ export const Board = type("board", {
         },
         slowly: (call, milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds, process.pid)),
         hang: () => new Promise(() => {}),
-        leave: () => void setTimeout(() => process.exit(0), 50),
+        leave: () => void setTimeout(() => host.parent().close(), 50),
+        vanish: () => void setTimeout(() => process.exit(0), 50),
     },
     idempotent: ["slowly"],
     start: (object) => void object.transaction((t) => (t.list.process = process.pid)),
 });
 
+let host;
 const mode = process.argv[2];
 if (mode === "crash") process.exit(3);
 else if (mode === "silent") setTimeout(() => {}, 60000);
@@ -31,7 +33,7 @@ else if (mode === "stubborn") {
     await host.parent().up;
 } else if (mode !== undefined) {
     const named = mode === "named" ? { name_low: 7n } : {};
-    const host = parent({ types: mode === "bare" ? [] : [Board], ...named });
+    host = parent({ types: mode === "bare" ? [] : [Board], ...named });
     await host.parent().closed;
     await host.close();
 }

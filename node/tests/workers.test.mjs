@@ -29,7 +29,7 @@ async function until(condition) {
 }
 
 /** A server that places boards, and one who holds them there. */
-async function world(mode, work, options = {}) {
+async function world(mode, work, options = {}, limits = {}) {
     const folder = mkdtempSync(join(tmpdir(), "chordal-"));
     const it = { questions: [], worker: undefined };
     const start = () => it.server.worker(process.execPath, [PROGRAM, mode], { backoffFirst: 10, ...options });
@@ -38,7 +38,7 @@ async function world(mode, work, options = {}) {
         if (it.worker === undefined || it.worker.isGone) it.worker = start();
         return it.worker;
     };
-    it.server = new Host({ backoff_first: 20, backoff_limit: 100 });
+    it.server = new Host({ backoff_first: 20, backoff_limit: 100, ...limits });
     it.server.place(Board, it.place);
     const { address } = await it.server.listen(`ipc:${folder}/socket`);
     it.holder = connect(address, { backoff_first: 20, backoff_limit: 100 });
@@ -83,10 +83,7 @@ test("a worker serves and stops", () =>
         { types: [Board] },
     ));
 
-for (const [mode, questions] of [
-    ["serve", 2],
-    ["named", 1],
-]) {
+for (const mode of ["serve", "named"]) {
     test(`it is killed under its holders: ${mode}`, () =>
         world(mode, async (it) => {
             const board = it.holder.get(Board, { name: "a" });
@@ -103,7 +100,7 @@ for (const [mode, questions] of [
             assert.notEqual(second, first);
             assert.deepEqual(board.list.value, { text: "", process: second });
             assert.equal(it.worker.signal, "SIGKILL");
-            assert.equal(it.questions.length, questions);
+            assert.equal(it.questions.length, 2);
             assert.equal(await board.add("after"), 5);
         }));
 }
@@ -119,6 +116,42 @@ test("it leaves and another comes", () =>
         await until(() => it.worker !== first && board.state === "live");
         assert.equal(await board.add("x"), 1);
     }));
+
+/** It is started again. */
+async function failedOnce(it, board, first, pid) {
+    await until(() => first.pid !== undefined && first.pid !== pid);
+    await until(() => board.state === "live" && board.list.value.process === first.pid);
+    assert.equal(it.worker, first);
+    assert.deepEqual([first.exitCode, first.error, first.failures], [0, undefined, 1]);
+}
+
+test("it vanishes: without a bye it may only have lost its parent", () =>
+    world("serve", async (it) => {
+        const board = it.holder.get(Board, { name: "a" });
+        await board.live;
+        const first = it.worker;
+        const { pid } = first;
+        await board.vanish();
+        await failedOnce(it, board, first, pid);
+    }));
+
+test("it loses its parent, and ends with 0 when it hears of it", () =>
+    world(
+        "serve",
+        async (it) => {
+            const board = it.holder.get(Board, { name: "a" });
+            await board.live;
+            const first = it.worker;
+            const { pid } = first;
+            await first.ready;
+            process.kill(pid, "SIGSTOP");
+            await until(() => first.state === "starting");
+            process.kill(pid, "SIGCONT");
+            await failedOnce(it, board, first, pid);
+        },
+        {},
+        { ping_interval: 300, ping_timeout: 300 },
+    ));
 
 for (const [mode, exitCode, signal] of [
     ["silent", undefined, "SIGTERM"],

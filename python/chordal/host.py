@@ -375,8 +375,9 @@ class Host:
 
         `types`: it is ready when these are offered. `start_timeout`: seconds until it is ready, else it is ended and
         has failed. A process that fails is started again, at most `restarts` times in a row, with growing waits; after
-        `steady` seconds failures are forgotten. One that exits with 0 has ended. `serve`: whether it may hold this
-        host's objects. The other times are those of :meth:`Worker.stop`. Other options are those of
+        `steady` seconds failures are forgotten. One that says bye and exits with 0 has ended; without a bye it
+        may only have lost this host, and has failed. `serve`: whether it may hold this host's objects. The
+        other times are those of :meth:`Worker.stop`. Other options are those of
         ``asyncio.create_subprocess_exec`` (``env``, ``cwd``, ``stdout`` …). Raises ChordalError INVALID, LIMIT."""
         from .worker import Patience, Worker
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("chordal")
 
 PARENT = "CHORDAL_PARENT"  # names the descriptor that a worker inherits
+LINK_FLAGS = _records.LINK_CONNECT | _records.LINK_PATIENT | _records.LINK_WORKER
 LAST_BYTES = 1.0  # seconds for what a process sent before its end, while others hold its socket open
 
 
@@ -51,7 +52,8 @@ class Patience:
 
 
 class Worker:
-    """A process that serves objects, started again when it fails. Made by :meth:`Host.worker`."""
+    """A process that serves objects, started again when it fails: also when it exits with 0 without having said bye
+    (:meth:`Host.close`), since it may only have lost this host. Made by :meth:`Host.worker`."""
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class Worker:
     ) -> None:
         from . import edge
 
-        flags = _records.LINK_CONNECT | _records.LINK_PATIENT | edge.flags(False, True, serve)
+        flags = LINK_FLAGS | edge.flags(False, True, serve)
         self._host = host
         self._command = command
         self._types = types
@@ -73,6 +75,9 @@ class Worker:
         self._process: asyncio.subprocess.Process | None = None
         self._failures = 0  # in a row
         self._missed = False  # its start deadline
+        self._linked = False  # with a process, as far as the link has told
+        self._left = False  # that said bye
+        self._open = False  # it exited with 0, and whether it said bye is not known yet
         self._stopping = False
         self._stopped = asyncio.Event()  # the same, to be waited for
         self._waiting: list[asyncio.Future[None]] = []
@@ -85,8 +90,8 @@ class Worker:
         self.exit_code: int | None = None
         """What its last process exited with; below zero the signal that ended it."""
         self.error: ChordalError | None = None
-        """Why it ended: None when it was stopped or exited with 0, "limit" after too many failures, "invalid" when it
-        cannot be started."""
+        """Why it ended: None when it was stopped or said bye and exited with 0, "limit" after too many failures,
+        "invalid" when it cannot be started."""
 
     @property
     def gone(self) -> bool:
@@ -166,6 +171,8 @@ class Worker:
 
     async def _dial(self) -> tuple[Transport, int]:
         """Start a process, and wait until it is there."""
+        if self._linked:
+            self._link_down(False)
         while self._process is not None:  # the one before has its time to leave
             await self._change()
         with contextlib.suppress(asyncio.TimeoutError):
@@ -193,7 +200,8 @@ class Worker:
             self._not_started(error)
             raise
         self._process = process
-        self._missed = False
+        self._linked = True
+        self._missed = self._left = self._open = False
         self._after(self._patience.start_timeout, self._too_late)
         reader, writer = await asyncio.open_connection(sock=ours)
         self._run(self._watch(process, writer))
@@ -221,12 +229,16 @@ class Worker:
         self._missed = True
         self._run(self._end_process(0))
 
-    def _link_down(self) -> None:
+    def _link_down(self, left: bool) -> None:
         """Its transport is gone; its process should be, too."""
+        self._linked = False
+        self._left = self._left or left
         if self.state == "ready":
             self._set_state("starting")
         self._after(None)
         self._run(self._end_process(self._patience.stop_timeout))
+        if self._open and not self._stopping:
+            self._judge()
 
     def _link_closed(self) -> None:
         if not self._stopping:
@@ -248,12 +260,20 @@ class Worker:
         self._host._loop().call_later(LAST_BYTES, writer.transport.abort)
         if self._stopping:
             self.link.close()  # nothing is left to wait for
-        elif self.exit_code == 0 and not self._missed:
+        elif self.exit_code == 0 and not self._missed and self._linked:
+            self._open = True
+        else:
+            self._judge()
+        waiting, self._waiting = self._waiting, []
+        _futures.wake(waiting)
+
+    def _judge(self) -> None:
+        """One that did not say bye may have ended because it lost its parent."""
+        self._open = False
+        if self.exit_code == 0 and not self._missed and self._left:
             self._stop(None)
         else:
             self._failed()
-        waiting, self._waiting = self._waiting, []
-        _futures.wake(waiting)
 
     def _failed(self) -> None:
         log.warning("the worker %s failed: exit code %s", self._command[0], self.exit_code)
@@ -296,7 +316,7 @@ class _WorkerLink(Link):
         if event.state == _records.LINK_UP:
             self._worker._look()
         elif event.state in (_records.LINK_WAIT, _records.LINK_CLOSED):
-            self._worker._link_down()
+            self._worker._link_down(event.state == _records.LINK_WAIT and event.code == _records.E_BYE)
 
     def _drop_dial(self) -> None:
         """Its process has its own deadlines, and is seen to its end."""

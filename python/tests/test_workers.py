@@ -81,8 +81,8 @@ async def test_a_worker_serves_and_stops():
         assert board.list.value["process"] == world.worker.pid != pid
 
 
-@pytest.mark.parametrize(("mode", "questions"), [("serve", 2), ("named", 1)])
-async def test_it_is_killed_under_its_holders(mode, questions):
+@pytest.mark.parametrize("mode", ["serve", "named"])
+async def test_it_is_killed_under_its_holders(mode):
     async with World(mode) as world:
         board = world.holder.get(Board, name="a")
         await board.live()
@@ -96,7 +96,7 @@ async def test_it_is_killed_under_its_holders(mode, questions):
         assert await repeated == world.worker.pid != first  # it ran again, in the next process
         assert board.list.value == {"text": "", "process": world.worker.pid}
         assert world.worker.exit_code == -signal.SIGKILL
-        assert len(world.questions) == questions
+        assert len(world.questions) == 2
         assert await board.add("after") == 5
 
 
@@ -111,6 +111,39 @@ async def test_it_leaves_and_another_comes():
         await until(lambda: world.worker is not first)
         await board.live()
         assert board.list.value["process"] == world.worker.pid
+
+
+async def test_it_vanishes():
+    """Without a bye it may only have lost its parent: it is started again."""
+    async with World() as world:
+        board = world.holder.get(Board, name="a")
+        await board.live()
+        first, pid = world.worker, world.worker.pid
+        await board.vanish()
+        await until(lambda: first.pid not in (pid, None))
+        await board.live()
+        assert world.worker is first
+        assert (first.exit_code, first.error, first._failures) == (0, None, 1)
+        assert board.list.value["process"] == first.pid
+
+
+async def test_it_loses_its_parent():
+    """It is silent for too long, and ends with 0 when it hears that its parent let it go."""
+    async with World() as world:
+        await world.server.close()
+        world.server = chordal.Host(backoff_first=20, backoff_limit=100, ping_interval=300, ping_timeout=300)
+        world.server.place(Board, world.place)
+        await world.server.listen(f"ipc:{world.folder.name}/socket")
+        board = world.holder.get(Board, name="a")
+        await board.live()
+        first, pid = world.worker, world.worker.pid
+        os.kill(pid, signal.SIGSTOP)
+        await until(lambda: first.state == "starting")
+        os.kill(pid, signal.SIGCONT)
+        await until(lambda: first.pid not in (pid, None))
+        await board.live()
+        assert world.worker is first
+        assert (first.exit_code, first.error, first._failures) == (0, None, 1)
 
 
 @pytest.mark.parametrize(("mode", "exit_code"), [("silent", -signal.SIGTERM), ("crash", 3), ("bare", None)])

@@ -34,6 +34,10 @@ class Board(chordal.Object, placement=lambda params, host: None):
 
     @chordal.method
     def leave(self, call):
+        asyncio.get_running_loop().call_later(0.05, self.host.parent().close)
+
+    @chordal.method
+    def vanish(self, call):
         asyncio.get_running_loop().call_later(0.05, os._exit, 0)
 
 

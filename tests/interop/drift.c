@@ -230,7 +230,7 @@ static void on_resolve(void *context, chordal_host *host, const chordal_event_RE
     if (chordal_resolve(host, event->question, to_worker, &error)) tool_die("resolve", &error);
 }
 
-/* A worker that hears nothing of its parent ends for good: on a busy machine that is not to be for a late ping. */
+/* A worker that hears nothing of its parent ends, and the next one has no memory: not to be for a late ping. */
 static void open_patient(const chordal_handlers *handlers) {
     const chordal_host_options patient = {.size = sizeof patient, .backoff_first = 20, .backoff_limit = 100};
     tool_program_open(&program, &patient, handlers, NULL);

@@ -1,7 +1,7 @@
 // The drift of README.md in Node and in a tab. `chordal` is the package.
 
 const IMPATIENT = { backoff_first: 200, backoff_limit: 2000, ping_interval: 400, ping_timeout: 600 };
-/** A worker that hears nothing of its parent ends for good: on a busy machine that is not to be for a late ping. */
+/** A worker that hears nothing of its parent ends, and the next one has no memory: not to be for a late ping. */
 export const PATIENT = { backoff_first: 20, backoff_limit: 100 };
 const EAGER = { ...IMPATIENT, ...PATIENT };
 const WORKERS = 3;

@@ -12,7 +12,8 @@ import chordal
 
 IMPATIENT = {"backoff_first": 200, "backoff_limit": 2000, "ping_interval": 400, "ping_timeout": 600}
 PATIENT = {"backoff_first": 20, "backoff_limit": 100}
-"""A worker that hears nothing of its parent ends for good: on a busy machine that is not to be for a late ping."""
+"""A worker that hears nothing of its parent ends, and another has no memory of it: on a busy machine that is not to be
+for a late ping."""
 EAGER = IMPATIENT | PATIENT
 WORKERS, PAUSE, TICK = 3, 0.01, 0.005  # and seconds
 silent = False

@@ -52,7 +52,7 @@ static void draw_worker(sim_world *w, int index, sim_random *random) {
         (sim_spec){.from = worker->parent,
                    .to = worker->host,
                    .codec = CHORDAL_CODEC_BINARY,
-                   .flags_from = CHORDAL_LINK_PATIENT | CHORDAL_LINK_ROUTE_OFFERS,
+                   .flags_from = CHORDAL_LINK_PATIENT | CHORDAL_LINK_WORKER | CHORDAL_LINK_ROUTE_OFFERS,
                    .flags_to = CHORDAL_LINK_OFFER | (sim_draw(random, 2) ? CHORDAL_LINK_TRUSTED : 0),
                    .idle = true};
     w->hosts[w->hosts_len].index = w->hosts_len;

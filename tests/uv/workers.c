@@ -18,7 +18,13 @@ static void on_leave(uv_signal_t *leave, int number) {
     if (self->adapter) peer_stop(self);
 }
 
-/* Serve lists, under a lasting name if it is given one, until the parent or SIGUSR1 say so. "bare" provides nothing. */
+static void on_vanish(int number) {
+    (void)number;
+    _exit(0);
+}
+
+/* Serve lists, under a lasting name if it is given one, until the parent or SIGUSR1 say so; SIGUSR2: end without a
+ * word. "bare" provides nothing. */
 static int serve(const char *mode, const char *name) {
     uv_loop_t loop;
     uv_signal_t leave;
@@ -36,6 +42,7 @@ static int serve(const char *mode, const char *name) {
     leave.data = &self;
     uv_signal_start(&leave, on_leave, SIGUSR1);
     uv_unref((uv_handle_t *)&leave);
+    signal(SIGUSR2, on_vanish);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_close((uv_handle_t *)&leave, NULL);
     loop_end(&loop);
@@ -106,10 +113,12 @@ static void resolve(void *context, chordal_host *host, const chordal_event_RESOL
 
 static const char *const itself[] = {"/proc/self/exe", NULL};
 
-static void open_world(const char *const *environment) {
+static void open_world_with(const char *const *environment, chordal_time ping) {
+    chordal_host_options server = {
+        .size = sizeof server, .backoff_first = 20, .backoff_limit = 50, .ping_interval = ping, .ping_timeout = ping};
     memset(&w, 0, sizeof w);
     uv_loop_init(&w.loop);
-    peer_open(&w.server, &w.loop);
+    peer_open_with(&w.server, &w.loop, &server);
     peer_open(&w.holder, &w.loop);
     w.server.resolve = resolve;
     w.resolves = true;
@@ -124,6 +133,10 @@ static void open_world(const char *const *environment) {
     snprintf(address, sizeof address, "ipc:" P_tmpdir "/chordal-workers-%d", (int)getpid());
     peer_listen(&w.server, address, 0);
     peer_connect(&w.holder, address, CHORDAL_CODEC_BINARY, 0);
+}
+
+static void open_world(const char *const *environment) {
+    open_world_with(environment, CHORDAL_NEVER);
 }
 
 static void close_world(void) {
@@ -206,7 +219,7 @@ TEST(it_serves_and_stops) {
 }
 
 /* Killed while it is held and called: the holder keeps its value, and comes back to the next process. */
-static void killed(const char *const *environment, int questions) {
+static void killed(const char *const *environment) {
     open_world(environment);
     peer_hold(&w.holder, "a");
     RUN_UNTIL(&w.loop, is_live, &w.holder);
@@ -227,19 +240,16 @@ static void killed(const char *const *environment, int questions) {
     CHECK_INT(peer_length(&w.holder), 0);
     CHECK_INT(w.last_exit.signal, SIGKILL);
     CHECK_INT(w.exited, 1);
-    CHECK_INT(w.questions, questions);
+    CHECK_INT(w.questions, 2); /* nobody tries the old way */
     CHECK(is_gone(process));
     CHECK(chordal_uv_worker_process(w.worker) != process);
     close_world();
 }
 
 TEST(it_is_killed_under_its_holders) {
-    killed(lists, 2); /* asked for again, since nobody knows the new one's name */
-}
-
-TEST(one_with_a_name_keeps_its_route) {
     static const char *const named[] = {"CHORDAL_TEST_WORKER=list", "CHORDAL_TEST_NAME=7", NULL};
-    killed(named, 1);
+    killed(lists);
+    killed(named);
 }
 
 /* It leaves by itself: who holds asks again, and another is started. */
@@ -255,6 +265,49 @@ TEST(it_leaves_and_another_comes) {
     CHECK_INT(w.last_end.code, 0);
     CHECK(w.questions == 2 || w.questions == 3); /* once more when it is asked for before the process is gone */
     close_world();
+}
+
+/* It ends without a bye: it may only have lost its parent, so it is started again. */
+TEST(it_vanishes) {
+    open_world(lists);
+    peer_hold(&w.holder, "a");
+    RUN_UNTIL(&w.loop, is_live, &w.holder);
+    CHECK_INT(kill((pid_t)chordal_uv_worker_process(w.worker), SIGUSR2), 0);
+    RUN_UNTIL(&w.loop, is_ready_again, NULL);
+    RUN_UNTIL(&w.loop, is_live, &w.holder);
+    CHECK_INT(w.ended, 0);
+    CHECK_INT(w.exited, 1);
+    CHECK_INT(w.last_exit.status, 0);
+    CHECK_INT(w.questions, 2);
+    close_world();
+}
+
+/* It is silent for too long, and ends with 0 when it hears that its parent let it go; or never hears it. */
+static void silent(bool wakes) {
+    open_world_with(lists, 300);
+    w.options.stop_timeout = wakes ? 60000 : 100;
+    w.options.kill_timeout = 100;
+    peer_hold(&w.holder, "a");
+    RUN_UNTIL(&w.loop, is_live, &w.holder);
+    pid_t process = (pid_t)chordal_uv_worker_process(w.worker);
+    CHECK_INT(kill(process, SIGSTOP), 0);
+    RUN_UNTIL(&w.loop, is_down, &w.holder);
+    if (wakes) CHECK_INT(kill(process, SIGCONT), 0);
+    RUN_UNTIL(&w.loop, is_ready_again, NULL);
+    RUN_UNTIL(&w.loop, is_live, &w.holder);
+    CHECK_INT(w.ended, 0);
+    CHECK_INT(w.last_exit.status, 0);
+    CHECK_INT(w.last_exit.signal, wakes ? 0 : SIGKILL);
+    CHECK(is_gone(process));
+    close_world();
+}
+
+TEST(it_loses_its_parent) {
+    silent(true);
+}
+
+TEST(it_hangs) {
+    silent(false);
 }
 
 static void never_ready(const char *const *environment, chordal_time start_timeout, int signal, int status, int code) {
@@ -418,8 +471,8 @@ TEST(options_are_checked) {
 }
 
 TESTS({"it serves and stops", it_serves_and_stops}, {"it is killed under its holders", it_is_killed_under_its_holders},
-      {"one with a name keeps its route", one_with_a_name_keeps_its_route},
-      {"it leaves and another comes", it_leaves_and_another_comes},
+      {"it leaves and another comes", it_leaves_and_another_comes}, {"it vanishes", it_vanishes},
+      {"it loses its parent", it_loses_its_parent}, {"it hangs", it_hangs},
       {"it misses its start deadline", it_misses_its_start_deadline}, {"it crashes at once", it_crashes_at_once},
       {"it offers too little", it_offers_too_little}, {"there is no such program", there_is_no_such_program},
       {"it is stubborn", it_is_stubborn}, {"the adapter is closed", the_adapter_is_closed},

@@ -30,6 +30,9 @@
 #define CHORDAL_LINK_TRUSTED 32  /* what the peer says about the authority of its sessions is believed */
 #define CHORDAL_LINK_DEFLATE 64  /* its way is slower than deflating: large parts may come, and go, deflated */
 #define CHORDAL_LINK_PATIENT 128 /* connecting: its transport has a deadline of its own, not `dial_timeout` */
+#define CHORDAL_LINK_WORKER                                                                                            \
+    256 /* connecting: each transport leads to a process of its own, which is gone for good when that is: what passed  \
+         * through to it ends then, so that its holders ask for it again at once */
 
 /* Open a link that has no transport yet. Release its id with chordal_release, which cuts it if it is still open.
  * Errors: INVALID (also AUTHENTICATE on a connecting link, and that and TRUSTED in a build for tabs), LIMIT,

@@ -17,8 +17,9 @@
 CHORDAL_API int chordal_type_place(chordal_host *host, const char *type, size_t type_len, chordal_error *error);
 
 /* Answer a RESOLVE event: the object is behind `link`, which has CHORDAL_LINK_ROUTE_OFFERS. If it is not up yet it is
- * waited for until the question's deadline; if it closes before, or is closed, those who wait see NO_ROUTE, but when it
- * had been up the question is asked again (once, if it was closed already). Errors: CLOSED (nobody waits any more, or
+ * waited for until the question's deadline, or, if it is that of a worker which had been up (CHORDAL_LINK_WORKER),
+ * until it is up or closed; if it closes before, or is closed, those who wait see NO_ROUTE, but when it had been up the
+ * question is asked again (once, if it was closed already). Errors: CLOSED (nobody waits any more, or
  * the deadline is over: nothing is to be done then; or there is no such link), STATE (answered already), INVALID (the
  * link is not for routes). */
 CHORDAL_API int chordal_resolve(chordal_host *host, chordal_id question, chordal_id link, chordal_error *error);

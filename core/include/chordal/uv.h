@@ -52,9 +52,9 @@ CHORDAL_API int chordal_uv_connect(chordal_uv *adapter, const char *address, uin
 /* ---- worker processes ----
  *
  * A worker is a process that this one starts and that is linked with it by a socket that it inherits: a link like any
- * other, dialled by starting the process. When the process fails, the link is down until the next one is there; what it
- * carried comes back as after any drop (with a lasting name of its host, see chordal_host_options, by the same route).
- * Answer RESOLVE events (placement.h) with it, or let its host's offers be routed to. */
+ * other, dialled by starting the process. When the process fails, the link is down until the next one is there. What it
+ * knew is gone with it (CHORDAL_LINK_WORKER): who holds its objects asks for them again at once, and has them as soon
+ * as the next one is ready. Answer RESOLVE events (placement.h) with it, or let its host's offers be routed to. */
 
 typedef struct chordal_uv_worker chordal_uv_worker;
 
@@ -69,8 +69,8 @@ typedef struct chordal_uv_worker_report {
     int64_t status; /* EXITED: what it exited with, or below zero an error of the system that kept it from starting */
     int32_t signal; /* EXITED: the signal that ended it, or 0 */
     int32_t code;   /* EXITED: TIMEOUT when it was ended for missing its start deadline. ENDED: 0 when it was stopped or
-                     * exited with 0, LIMIT after too many restarts, INVALID when it cannot be started, else why the
-                     * link was closed */
+                     * said bye and exited with 0, LIMIT after too many restarts, INVALID when it cannot be started,
+                     * else why the link was closed */
 } chordal_uv_worker_report;
 
 typedef struct chordal_uv_worker_options {
@@ -95,8 +95,9 @@ typedef struct chordal_uv_worker_options {
 #define CHORDAL_UV_WORKER_ONCE 1
 
 /* Start a worker, from the loop's next turn on. Its standard input is empty, its outputs are this process's. One that
- * exits with status 0 has ended; else it is started again. `out_link` is the adapter's to give back. Errors: INVALID,
- * LIMIT, NOMEM. */
+ * says bye (chordal_uv_close) and exits with status 0 has ended. All others have failed and are started again: also one
+ * that exits with 0 without a bye, since it may only have lost this host, as by a late ping. `out_link` is the
+ * adapter's to give back. Errors: INVALID, LIMIT, NOMEM. */
 CHORDAL_API int chordal_uv_worker_start(chordal_uv *adapter, const chordal_uv_worker_options *options,
                                         chordal_id *out_link, chordal_uv_worker **out_worker, chordal_error *error);
 
