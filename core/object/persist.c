@@ -135,6 +135,11 @@ int chordal__persist_prepare(chordal__object *object, chordal__new_value *value,
     const chordal__persisted *persisted = object->slots[value->member].persisted;
     if (!persisted->known || replaces_all(ops)) return encode_base(runtime, value->value, &value->base, error);
     int code = encode_delta(runtime, ops, &value->delta, error);
+    if (code == 0 && value->delta->len > runtime->settings.limits.size) { /* it could not be read back */
+        chordal__body_unref(value->delta);
+        value->delta = NULL;
+        return encode_base(runtime, value->value, &value->base, error);
+    }
     if (code == 0 && base_is_due(persisted, object->type, value->delta->len))
         code = encode_base(runtime, value->value, &value->base, error);
     return code;

@@ -49,6 +49,45 @@ TEST(a_document_is_there_again) {
     CHECK_INT(store_number("SELECT last FROM chordal_runs ORDER BY id LIMIT 1"), 4);
 }
 
+/* A text of 1500 behind what is there, twice; `between`: the first one goes again. */
+static int append_twice(chordal_id object, bool between) {
+    static char text[1500];
+    chordal_transaction *t;
+    chordal_id ticket;
+    memset(text, 'x', sizeof text);
+    CHECK_INT(chordal_transaction_begin(h.host, 0, &t, NULL), 0);
+    CHECK_INT(chordal_transaction_append(t, object, NOTES_LIST, "/text", text, sizeof text, NULL), 0);
+    if (between) CHECK_INT(chordal_transaction_truncate(t, object, NOTES_LIST, "/text", sizeof text, NULL), 0);
+    CHECK_INT(chordal_transaction_append(t, object, NOTES_LIST, "/text", text, sizeof text, NULL), 0);
+    int code = chordal_transaction_commit(t, &ticket, NULL);
+    test_poll(&h);
+    return code;
+}
+
+/* Of a change that is too large to be read back the value is written. */
+TEST(a_change_is_no_larger_than_a_value) {
+    const chordal_host_options options = {.store = store_path, .message_limit = 2048};
+    chordal_value *faults;
+    uint64_t next;
+    new_store();
+    test_host_open(&h, options);
+    provide(&h, NOTES);
+    chordal_id object = object_of("notes", NOTES_PARAMS);
+    set_json(&h, object, NOTES_LIST, "/text", "\"\"");
+    test_poll(&h);
+    CHECK_INT(append_twice(object, true), 0);
+    CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.code, 0);
+    CHECK_INT(append_twice(object, false), CHORDAL_E_SIZE);
+    test_host_close(&h);
+    test_host_open(&h, options);
+    provide(&h, NOTES);
+    object = object_of("notes", NOTES_PARAMS);
+    CHECK_INT(chordal_store_check(h.host, 0, 0, &faults, &next, NULL), 0);
+    CHECK_TEXT(json_of(faults), "[]");
+    CHECK_INT(strlen(head_of(&h, object, NOTES_LIST)), 1500 + strlen("{\"entries\":[],\"text\":\"\"}"));
+    test_host_close(&h);
+}
+
 TEST(what_was_committed_is_written_at_the_end) {
     new_store();
     chordal_id object = open_notes();
@@ -429,6 +468,7 @@ TEST(done) {
 }
 
 TESTS({"a_document_is_there_again", a_document_is_there_again},
+      {"a_change_is_no_larger_than_a_value", a_change_is_no_larger_than_a_value},
       {"what_was_committed_is_written_at_the_end", what_was_committed_is_written_at_the_end},
       {"a_crash_forgets_no_commit_number", a_crash_forgets_no_commit_number},
       {"nothing_is_seen_before_it_is_stored", nothing_is_seen_before_it_is_stored},
