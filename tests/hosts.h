@@ -299,6 +299,15 @@ static inline void settle(test_pair *p) {
     } while (moved);
 }
 
+/* And acks that wait, for as long as they may. */
+#define ACK_DELAY 20
+static inline void settle_acks(test_pair *p) {
+    settle(p);
+    p->a.now += ACK_DELAY;
+    p->b.now += ACK_DELAY;
+    settle(p);
+}
+
 static inline void pair_close(test_pair *p) {
     chordal_release(p->a.host, p->link_a);
     chordal_release(p->b.host, p->link_b);

@@ -28,6 +28,9 @@ static void due(chordal__deadline *deadline) {
     case CHORDAL__DUE_GUARD:
         if (CHORDAL__AUTHORITY) chordal__ask_answer(CHORDAL__ENTRY(deadline, chordal__ask, due), CHORDAL_GUARD_DENY);
         break;
+    case CHORDAL__DUE_ACKS:
+        chordal__links_acks_due(CHORDAL__ENTRY(deadline, chordal__links, acks_due));
+        break;
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));
         break;

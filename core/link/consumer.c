@@ -113,8 +113,7 @@ static void forget_session(chordal__consumer *consumer) {
         if (remote) chordal__consumer_forget_hold(remote);
     }
     consumer->torn = false;
-    chordal__list_remove(&consumer->owing);
-    consumer->unacked_states = consumer->unacked_outcomes = 0;
+    chordal__consumer_owes_nothing(consumer);
 }
 
 void chordal__consumer_anew(chordal__consumer *consumer) {
@@ -272,23 +271,4 @@ void chordal__consumer_free(chordal__consumer *consumer) {
     chordal__text_clear(memory, &consumer->route);
     consumer->runtime->counters.live_sessions--;
     chordal__release(memory, consumer, sizeof *consumer);
-}
-
-/* ---- acks ---- */
-
-void chordal__consumer_owes(chordal__consumer *consumer) {
-    if (consumer->owing.next == &consumer->owing)
-        chordal__list_append(&consumer->runtime->links->owing, &consumer->owing);
-}
-
-void chordal__consumer_acks(chordal__consumer *consumer) {
-    chordal__message ack = {.kind = CHORDAL__ACK, .origin = consumer->origin.number};
-    if (!consumer->opened) return;
-    ack.numbers[1] = consumer->unacked_outcomes;
-    consumer->unacked_outcomes = 0;
-    if (consumer->blocked == 0) {
-        ack.numbers[0] = consumer->unacked_states;
-        consumer->unacked_states = 0;
-    }
-    if (ack.numbers[0] || ack.numbers[1]) chordal__send(consumer->link, &ack, NULL);
 }

@@ -22,8 +22,7 @@ void chordal__consumer_leave(chordal__consumer *consumer) {
     roll_back(consumer);
     consumer->opened = false;
     consumer->away = true;
-    chordal__list_remove(&consumer->owing);
-    consumer->unacked_states = consumer->unacked_outcomes = 0;
+    chordal__consumer_owes_nothing(consumer);
     chordal__origin_leave(&consumer->origin, false);
     chordal__consumer_references_down(consumer);
 }
@@ -33,8 +32,9 @@ int chordal__consumer_opened(chordal__consumer *consumer, const chordal__message
     (void)error;
     if (away) chordal__consumer_anew(consumer);
     consumer->origin.limit = message->numbers[0];
+    consumer->share = message->numbers[1] < CHORDAL__ACK_SHARE ? message->numbers[1] : CHORDAL__ACK_SHARE;
     memcpy(consumer->run, message->ids[0], sizeof consumer->run);
-    consumer->opened = consumer->known = true;
+    consumer->opened = consumer->known = consumer->prompt = true;
     consumer->good_at = consumer->runtime->now;
     chordal__consumer_ask_all(consumer);
     return 0;
@@ -73,7 +73,7 @@ int chordal__consumer_back(chordal__consumer *consumer, const chordal__message *
     if (!consumer->away || received > consumer->requests)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "back from where it never was");
     consumer->away = false;
-    consumer->opened = true;
+    consumer->opened = consumer->prompt = true;
     consumer->requests = received;
     consumer->origin.limit = message->numbers[1];
     consumer->good_at = consumer->runtime->now;

@@ -184,9 +184,7 @@ int chordal__consumer_outcome(chordal__consumer *consumer, const chordal__messag
         if (code < 0) return code;
     }
     free_slot(consumer, &consumer->slots[slot]);
-    consumer->outcomes++;
-    consumer->unacked_outcomes++;
-    chordal__consumer_owes(consumer);
+    chordal__consumer_took(consumer, message);
     if (call) {
         call->path = NULL;
         if (message->kind == CHORDAL__RESULT)

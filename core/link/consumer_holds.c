@@ -124,6 +124,8 @@ void chordal__consumer_send_release(chordal__remote *remote) {
     chordal__consumer *consumer = remote->consumer;
     remote->released = consumer->away ? UINT64_MAX : consumer->requests++;
     if (!consumer->away) chordal__send_simple(&consumer->origin, CHORDAL__RELEASE, (uint64_t)remote->number);
+    consumer->prompt = true; /* outcomes that wait keep the object */
+    chordal__consumer_owes(consumer);
 }
 
 void chordal__consumer_forget_hold(chordal__remote *remote) {

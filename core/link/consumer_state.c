@@ -104,12 +104,6 @@ static int advance_cut(chordal__consumer *consumer, uint64_t step, chordal_error
     return 0;
 }
 
-static void count_state(chordal__consumer *consumer) {
-    consumer->states++;
-    consumer->unacked_states++;
-    chordal__consumer_owes(consumer);
-}
-
 void chordal__remote_stored(chordal__remote *remote, uint64_t since) {
     remote->since = since;
     memcpy(remote->run, remote->consumer->run, sizeof remote->run);
@@ -171,7 +165,7 @@ int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message 
     code = advance_cut(consumer, message->numbers[1], error);
     if (code == 0) code = members_of(consumer, consumer->numbers[number], &message->parts[0], &members, error);
     if (code < 0) return code;
-    count_state(consumer);
+    chordal__consumer_took(consumer, message);
     return remote ? bind(remote, members, message, error) : 0;
 }
 
@@ -307,8 +301,11 @@ int chordal__consumer_state(chordal__consumer *consumer, const chordal__message 
         code = stage(consumer, remote, &message->list[i], consumer->cut, error);
         if (code < 0) return code;
     }
-    if (consumer->in_cut) return 0;
-    count_state(consumer);
+    if (consumer->in_cut) {
+        consumer->prompt = true; /* it is large */
+        return 0;
+    }
+    chordal__consumer_took(consumer, message);
     return apply_staged(consumer, error);
 }
 

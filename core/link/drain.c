@@ -13,6 +13,18 @@ static void refuse_waiting(chordal__provider *provider) {
         chordal__drain_refuse(CHORDAL__ENTRY(waiting->next, chordal__invocation, node));
 }
 
+/* Who gets a ping lets no ack wait. */
+void chordal__drain_ask(chordal__link *link) {
+    chordal__origin none = {.link = link};
+    chordal__send_simple(&none, CHORDAL__PING, 0);
+}
+
+static bool awaits_acks(const chordal__link *link) {
+    for (const chordal__list *node = link->providers.next; node != &link->providers; node = node->next)
+        if (CHORDAL__ENTRY(node, chordal__provider, node)->window.kept_len) return true;
+    return false;
+}
+
 void chordal__link_drain(chordal__link *link, chordal_time span) {
     chordal__runtime *runtime = link->runtime;
     if (link->state == CHORDAL_LINK_CLOSED) return;
@@ -20,6 +32,7 @@ void chordal__link_drain(chordal__link *link, chordal_time span) {
     link->draining = true;
     for (chordal__list *node = link->providers.next; node != &link->providers; node = node->next)
         refuse_waiting(CHORDAL__ENTRY(node, chordal__provider, node));
+    if (awaits_acks(link)) chordal__drain_ask(link);
     chordal_time at = span < CHORDAL_NEVER - runtime->now ? runtime->now + span : CHORDAL_NEVER;
     if (!link->transport || span == 0 || chordal__heap_set(&runtime->deadlines, &link->drained_by, at) < 0)
         chordal__link_close(link);

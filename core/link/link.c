@@ -238,6 +238,7 @@ static void leave_forwards(chordal__link *link) {
 void chordal__link_close(chordal__link *link) {
     if (link->state == CHORDAL_LINK_CLOSED) return;
     if (link->transport) {
+        chordal__link_acks(link);
         if (CHORDAL__FORWARDS && link->leaves) leave_forwards(link);
         bool told = !(CHORDAL__FORWARDS && link->leaves && link->failing); /* else it is a mere loss to the peer */
         say_bye(link, told ? CHORDAL_E_BYE : link->failing, "closed");

@@ -34,14 +34,16 @@ typedef struct chordal__forward chordal__forward;
 struct chordal__links {
     chordal__runtime *runtime;
     chordal__list all;
-    chordal__map routes;       /* type name → chordal__offered */
-    chordal__map sessions;     /* session id → chordal__provider */
-    chordal__list lost;        /* providers without a link, the oldest first */
-    chordal__list flush;       /* providers with something to send, served in turn */
-    chordal__list failing;     /* links that end with this entry */
-    chordal__list touched;     /* streams of the batch that is being published */
-    chordal__list warm;        /* streams that keep encoded snapshots for this turn */
-    chordal__list owing;       /* consumers that owe an ack */
+    chordal__map routes;   /* type name → chordal__offered */
+    chordal__map sessions; /* session id → chordal__provider */
+    chordal__list lost;    /* providers without a link, the oldest first */
+    chordal__list flush;   /* providers with something to send, served in turn */
+    chordal__list failing; /* links that end with this entry */
+    chordal__list touched; /* streams of the batch that is being published */
+    chordal__list warm;    /* streams that keep encoded snapshots for this turn */
+    chordal__list owing;   /* consumers that took something in this turn */
+    chordal__list waiting; /* whose acks wait */
+    chordal__deadline acks_due;
     chordal__revoked *revoked; /* NULL: nothing was revoked yet */
     chordal__parted *parted;   /* NULL: no session that passes through was lost yet */
     bool flushing;
@@ -78,6 +80,13 @@ static inline bool chordal__links_have_turn(const chordal__links *links) {
            !chordal__list_empty(&links->warm) || links->draining;
 }
 chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */
+
+/* ---- acks: they say how much was taken, so one says what several would ---- */
+#define CHORDAL__ACK_DELAY 20   /* ms that one waits at most, */
+#define CHORDAL__ACK_UNIT 1024  /* and bytes that may wait for each message of its share, */
+#define CHORDAL__ACK_SHARE 64   /* which is no more than so many, */
+#define CHORDAL__ACK_QUOTIENT 2 /* and at most this part of what the provider's window takes at its start */
+void chordal__links_acks_due(chordal__links *links); /* those that wait go with this turn */
 
 /* ---- origin.c: the numbers of sessions on one link ---- */
 enum { CHORDAL__ROLE_PROVIDER = 1, CHORDAL__ROLE_CONSUMER, CHORDAL__ROLE_FORWARD, CHORDAL__ROLE_ENDED };
@@ -165,6 +174,7 @@ void chordal__link_drain(chordal__link *link, chordal_time span);
 void chordal__drain_end(chordal__link *link); /* it is closed */
 void chordal__links_leave(chordal__links *links, chordal_time span);
 void chordal__links_drain(chordal__links *links); /* close those that are done */
+void chordal__drain_ask(chordal__link *link);     /* outcomes wait for their acks */
 void chordal__drain_refuse(chordal__invocation *invocation);
 
 /* ---- send.c ---- */
@@ -325,6 +335,8 @@ typedef struct chordal__window {
     bool met;        /* it was full since it was last changed */
     uint8_t doubled; /* how often: its present size */
     uint32_t least;  /* the shortest round trip, ms */
+    uint32_t span;   /* that of the newest message in the ack that is received */
+    uint32_t share;  /* messages that may wait for their ack */
     uint32_t round;  /* when it was last changed */
 } chordal__window;
 void chordal__window_init(chordal__window *window, chordal__runtime *runtime);
@@ -334,8 +346,10 @@ bool chordal__window_has_room(chordal__window *window);
 int chordal__window_reserve(chordal__window *window); /* room to count one more state; NOMEM */
 void chordal__window_count_state(chordal__window *window, uint64_t cut, uint64_t bytes);
 void chordal__window_count_outcome(chordal__window *window, chordal__invocation *invocation, size_t bytes);
+void chordal__window_acks(chordal__window *window);                                    /* an ack begins */
 int chordal__window_ack_states(chordal__window *window, uint64_t count);               /* ORDER: more than was sent */
 CHORDAL_OWN chordal__invocation *chordal__window_ack_outcome(chordal__window *window); /* NULL: none */
+void chordal__window_adapt(chordal__window *window, uint64_t count); /* an ack of so many messages was received */
 /* What was under way was never sent: outcomes go before those in `ready`. */
 void chordal__window_back(chordal__window *window, chordal__list *ready);
 
@@ -515,6 +529,9 @@ struct chordal__consumer {
     chordal__list calls; /* slots in use, in the order of their requests */
     uint32_t slots_used;
     uint32_t unacked_states, unacked_outcomes;
+    uint64_t unacked_bytes;
+    uint64_t share;        /* so many of these may wait for their ack, which the provider said */
+    bool prompt;           /* the next ack does not wait */
     chordal__deadline due; /* when it is opened, or references are asked for, again */
     uint32_t attempts;     /* of that, since it last worked for long enough; they go with its references when these ask
                             * elsewhere */
@@ -554,8 +571,14 @@ void chordal__consumer_feed_hungry(chordal__consumer *consumer);
 void chordal__consumer_fault(chordal__consumer *consumer); /* what is behind its route sent what is not allowed */
 int chordal__consumer_type(chordal__consumer *consumer, const chordal__text *name, uint32_t *out_type); /* NOMEM */
 void chordal__consumer_due(chordal__consumer *consumer);
+/* ---- consumer_ack.c ---- */
+void chordal__consumer_took(chordal__consumer *consumer, const chordal__message *message); /* a state, or an outcome */
+void chordal__consumer_owes(chordal__consumer *consumer); /* something may be acknowledged */
+bool chordal__consumer_ack_waits(const chordal__consumer *consumer);
 void chordal__consumer_acks(chordal__consumer *consumer);
-void chordal__consumer_owes(chordal__consumer *consumer);
+void chordal__consumer_owes_nothing(chordal__consumer *consumer);
+void chordal__link_wants_acks(chordal__link *link); /* its peer waits for them */
+void chordal__link_acks(chordal__link *link);       /* all that are owed over it */
 chordal__remote *chordal__consumer_remote(chordal__consumer *consumer, uint64_t number, int *out_code);
 int chordal__consumer_bound(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);
 int chordal__consumer_state(chordal__consumer *consumer, const chordal__message *message, chordal_error *error);

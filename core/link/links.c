@@ -4,9 +4,10 @@
 int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     memset(links, 0, sizeof *links);
     links->runtime = runtime;
-    chordal__list *lists[] = {&links->all,   &links->flush, &links->touched, &links->warm,
-                              &links->owing, &links->lost,  &links->failing};
+    chordal__list *lists[] = {&links->all,   &links->flush,   &links->touched, &links->warm,
+                              &links->owing, &links->waiting, &links->lost,    &links->failing};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
+    links->acks_due.kind = CHORDAL__DUE_ACKS;
     chordal__buffer_init(&links->inflated, runtime->memory, PTRDIFF_MAX);
     chordal__map_init(&links->routes, runtime->memory, runtime->seed);
     chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
@@ -96,13 +97,33 @@ bool chordal__links_owe_turn(const chordal__links *links) {
     return waits || !chordal__list_empty(&links->owing) || !chordal__list_empty(&links->warm);
 }
 
-void chordal__links_turn(chordal__links *links) {
-    flush_all(links);
+void chordal__links_acks_due(chordal__links *links) {
+    while (!chordal__list_empty(&links->waiting)) {
+        chordal__consumer *consumer = CHORDAL__ENTRY(links->waiting.next, chordal__consumer, owing);
+        consumer->prompt = true;
+        chordal__consumer_owes(consumer);
+    }
+}
+
+/* What was taken is acknowledged, or waits for more. Without memory for its time nothing waits. */
+static void acknowledge(chordal__links *links) {
+    chordal__heap *deadlines = &links->runtime->deadlines;
     while (!chordal__list_empty(&links->owing)) {
         chordal__consumer *consumer = CHORDAL__ENTRY(links->owing.next, chordal__consumer, owing);
+        bool waits = chordal__consumer_ack_waits(consumer);
         chordal__list_remove(&consumer->owing);
-        chordal__consumer_acks(consumer);
+        if (waits && !links->acks_due.place)
+            waits = chordal__heap_set(deadlines, &links->acks_due, links->runtime->now + CHORDAL__ACK_DELAY) == 0;
+        if (waits)
+            chordal__list_append(&links->waiting, &consumer->owing);
+        else
+            chordal__consumer_acks(consumer);
     }
+}
+
+void chordal__links_turn(chordal__links *links) {
+    flush_all(links);
+    acknowledge(links);
     while (!chordal__list_empty(&links->warm)) {
         chordal__stream *stream = CHORDAL__ENTRY(links->warm.next, chordal__stream, warm);
         chordal__list_remove(&stream->warm);

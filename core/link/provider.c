@@ -60,6 +60,7 @@ static int open_new(chordal__link *link, const chordal__message *message, chorda
     link->runtime->counters.live_sessions++;
     chordal__message opened = {.kind = CHORDAL__OPENED, .origin = provider->origin.number};
     memcpy(opened.ids[0], link->runtime->run, sizeof opened.ids[0]);
+    opened.numbers[1] = provider->window.share;
     chordal__send(link, &opened, NULL);
     return 0;
 }

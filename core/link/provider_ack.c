@@ -42,10 +42,12 @@ void chordal__provider_drop_outcomes(chordal__provider *provider, uint64_t count
 
 int chordal__provider_ack(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
     uint64_t states = message->numbers[0], outcomes = message->numbers[1];
+    chordal__window_acks(&provider->window);
     if (outcomes > provider->window.kept_len || !(states || outcomes) ||
         chordal__window_ack_states(&provider->window, states) < 0)
         return chordal__fail(error, CHORDAL_E_ORDER, 0, "an ack for what was not sent");
     chordal__provider_drop_outcomes(provider, outcomes);
+    chordal__window_adapt(&provider->window, states + outcomes);
     if (provider->watched) watch(provider, true);
     chordal__provider_want_flush(provider);
     return 0;

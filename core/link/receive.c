@@ -52,6 +52,7 @@ static int receive_of_link(chordal__link *link, const chordal__message *message,
     switch (message->kind) {
     case CHORDAL__PING:
         chordal__send_simple(&none, CHORDAL__PONG, message->numbers[0]);
+        chordal__link_wants_acks(link);
         return 0;
     case CHORDAL__PONG:
         return 0;

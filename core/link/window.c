@@ -2,13 +2,21 @@
  *
  * Its size adapts. When it was full and what it held was taken as fast as ever, the way is long and not its reader
  * slow: it is doubled, once a round trip. When things are taken much slower than they once were, they lie somewhere:
- * it is halved, down to its start. */
+ * it is halved, down to its start. An ack for less than the share may have waited: so much is taken off. */
 #include "link/link.h"
 
 #define SLACK 8 /* ms that the turns of both ends may add to a round trip */
 
+/* Of what it takes at its start. Outcomes that wait for their ack are kept, within a limit of their own. */
+static uint32_t share_of(const chordal__settings *s) {
+    uint32_t bytes = s->window_bytes < s->outcome_limit ? s->window_bytes : s->outcome_limit;
+    uint32_t share = bytes / CHORDAL__ACK_UNIT < s->window_messages ? bytes / CHORDAL__ACK_UNIT : s->window_messages;
+    share /= CHORDAL__ACK_QUOTIENT;
+    return share < CHORDAL__ACK_SHARE ? share : CHORDAL__ACK_SHARE;
+}
+
 void chordal__window_init(chordal__window *window, chordal__runtime *runtime) {
-    *window = (chordal__window){.runtime = runtime, .least = UINT32_MAX};
+    *window = (chordal__window){.runtime = runtime, .least = UINT32_MAX, .share = share_of(&runtime->settings)};
     chordal__list_init(&window->kept);
 }
 
@@ -52,12 +60,26 @@ static void resize(chordal__window *window, int change) {
     window->met = false;
 }
 
-/* A message that was sent then was acknowledged now. One that was sent before the last change says nothing of it; only
- * one that took far too long is believed at once. */
-static void adapt(chordal__window *window, uint32_t sent_at) {
+/* What is the newest tells how long the way is. */
+static void measure(chordal__window *window, uint32_t sent_at) {
+    uint32_t span = (uint32_t)window->runtime->now - sent_at;
+    if (span < window->span) window->span = span;
+}
+
+static uint32_t without_wait(uint32_t span, uint32_t least) {
+    return span - least > CHORDAL__ACK_DELAY ? span - CHORDAL__ACK_DELAY : least;
+}
+
+void chordal__window_acks(chordal__window *window) {
+    window->span = UINT32_MAX;
+}
+
+/* One that was sent before the last change says nothing of it; only one that took far too long is believed at once. */
+void chordal__window_adapt(chordal__window *window, uint64_t count) {
     if (CHORDAL__SMALL) return; /* what a browser's readers have not taken is folded all the more */
-    uint32_t now = (uint32_t)window->runtime->now, span = now - sent_at;
+    uint32_t now = (uint32_t)window->runtime->now, span = window->span, sent_at = now - span;
     if (span < window->least) window->least = span;
+    if (count < window->share) span = without_wait(span, window->least);
     uint64_t near = (uint64_t)window->least + window->least / 4 + SLACK;
     bool since = sent_at - window->round <= UINT32_MAX / 2;
     if (span > near * 2 && window->doubled && now - window->round > near)
@@ -114,7 +136,7 @@ int chordal__window_ack_states(chordal__window *window, uint64_t count) {
         window->states_len--;
     }
     window->states_acked += count;
-    if (count) adapt(window, sent_at);
+    if (count) measure(window, sent_at);
     return 0;
 }
 
@@ -125,7 +147,7 @@ chordal__invocation *chordal__window_ack_outcome(chordal__window *window) {
     window->under_way -= invocation->sent_bytes;
     window->kept_len--;
     window->outcomes_acked++;
-    adapt(window, invocation->sent_at);
+    measure(window, invocation->sent_at);
     return invocation;
 }
 

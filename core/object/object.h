@@ -67,7 +67,8 @@ enum {
     CHORDAL__DUE_PROVIDER,
     CHORDAL__DUE_QUESTION,
     CHORDAL__DUE_DRAIN,
-    CHORDAL__DUE_GUARD
+    CHORDAL__DUE_GUARD,
+    CHORDAL__DUE_ACKS
 };
 
 /* Bytes of a name or of words that cross a link. */

@@ -14,7 +14,7 @@
     MESSAGE(WELCOME, 2, "welcome", "NIINP")     /* version; host, run; message limit; info */                          \
     MESSAGE(ORIGIN, 3, "origin", "NINNTINNNNP") /* id; session; encoding; options; route; to resume: run, cut, states, \
                                                    outcomes; limit; authority */                                       \
-    MESSAGE(OPENED, 4, "opened", "IN")          /* run; limit */                                                       \
+    MESSAGE(OPENED, 4, "opened", "INN")         /* run; limit; share of acks */                                        \
     MESSAGE(LOST, 5, "lost", "")                                                                                       \
     MESSAGE(ENDED, 6, "ended", "TT")       /* code; reason */                                                          \
     MESSAGE(HOLD, 7, "hold", "NTNNP")      /* hold; type; version; since; params */                                    \

@@ -376,11 +376,11 @@ def inflate(data, limit):
 # ---- messages ----
 
 MESSAGES = {
-    "hello": (1, "NNIINP"), "welcome": (2, "NIINP"), "origin": (3, "NINNTINNNNP"), "opened": (4, "IN"), "lost": (5, ""),
-    "ended": (6, "TT"), "hold": (7, "NTNNP"), "bound": (8, "NNNNPP"), "moved": (9, "NTN"), "failed": (10, "NTT"),
-    "retired": (11, "N"), "revoked": (12, "NT"), "release": (13, "N"), "released": (14, "N"), "s": (15, "NS"),
-    "a": (16, "NN"), "c": (17, "NNNQ"), "r": (18, "NP"), "e": (19, "NTT"), "x": (20, "N"), "retry": (21, "N"),
-    "ping": (22, "N"), "pong": (23, "N"), "bye": (24, "TT"), "offer": (25, "T"), "back": (26, "NN"),
+    "hello": (1, "NNIINP"), "welcome": (2, "NIINP"), "origin": (3, "NINNTINNNNP"), "opened": (4, "INN"),
+    "lost": (5, ""), "ended": (6, "TT"), "hold": (7, "NTNNP"), "bound": (8, "NNNNPP"), "moved": (9, "NTN"),
+    "failed": (10, "NTT"), "retired": (11, "N"), "revoked": (12, "NT"), "release": (13, "N"), "released": (14, "N"),
+    "s": (15, "NS"), "a": (16, "NN"), "c": (17, "NNNQ"), "r": (18, "NP"), "e": (19, "NTT"), "x": (20, "N"),
+    "retry": (21, "N"), "ping": (22, "N"), "pong": (23, "N"), "bye": (24, "TT"), "offer": (25, "T"), "back": (26, "NN"),
 }  # fmt: skip
 
 
