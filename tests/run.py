@@ -117,11 +117,15 @@ def simulations():
         "sim-places": ("release", ["--places", *quick]),
         "sim-sanitize": ("sanitize", ["--seeds", 500, "--from", 100001]),
         "sim-places-sanitize": ("sanitize", ["--places", "--seeds", 300, "--from", 100001]),
+        "sim-stores": ("release", ["--stores", "--seeds", 1000]),
+        "sim-stores-sanitize": ("sanitize", ["--stores", "--seeds", 100, "--from", 100001]),
     }
     if os.environ.get("CHORDAL_TEST_DEEP"):
         seeds = os.environ.get("CHORDAL_SIM_SEEDS", "20000")
         programs["sim-deep"] = ("release", ["--deep", "--seeds", seeds, "--from", 200001])
         programs["sim-deep-places"] = ("release", ["--deep", "--places", "--seeds", seeds, "--from", 200001])
+        stores = ["--deep", "--stores", "--places", "--seeds", seeds, "--from", 200001]
+        programs["sim-deep-stores"] = ("release", stores)
         programs["sim-deep-sanitize"] = ("sanitize", ["--deep", "--seeds", 1000, "--from", 300001])
     for name, (build, options) in programs.items():
         yield Program(name, [ROOT / "build" / build / "tests" / "sim", *options], 3600)

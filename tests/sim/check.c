@@ -42,35 +42,39 @@ void sim_check_began(sim_life *life) {
     for (int i = 0; i < SIM_OBJECTS; i++) keep(&life->objects[i], &first);
 }
 
-void sim_check_commit(sim_life *life, int index, uint64_t number, const uint64_t *digests) {
+void sim_check_commit(sim_life *life, int index, uint64_t number, uint64_t serial, const uint64_t *digests) {
     sim_object *object = &life->objects[index];
     char derived[24];
-    sim_entry entry = {.number = number, .digest = {digests[SIM_A], digests[SIM_B]}};
+    sim_entry entry = {.number = number, .serial = serial, .digest = {digests[SIM_A], digests[SIM_B]}};
     entry.digest[SIM_LIFE] = object->entries[0].digest[SIM_LIFE];
     entry.digest[SIM_C] = sim_derived(digests[SIM_A], derived);
     keep(object, &entry);
 }
 
-void sim_check_ticket(sim_world *w, int host, chordal_id ticket, uint64_t number, int code) {
+void sim_check_ticket(sim_world *w, int host, const chordal_event_TICKET *event) {
     sim_life *life = sim_host_life(w, host);
+    chordal_id ticket = event->ticket;
+    uint64_t number = event->commit;
+    int code = event->code;
     if (code < 0) sim_fail(w, "ticket: host %d: a prepared commit failed with %s", host, chordal_error_name(code));
     if (number != life->tickets_told + 1 || life->tickets[life->tickets_told++] != ticket)
         sim_fail(w, "ticket: host %d: commit %" PRIu64 " out of line", host, number);
 }
 
 /* Whether the object may have been made anew since, with its first values. One that does not start goes with who asked
- * for it. */
+ * for it. What is in a store is found there again. */
 static bool remade(const sim_world *w, int host, const sim_life *life, int object) {
+    if (sim_persisted(w, host, object)) return sim_plan_uses(w->plan, SIM_retire);
     return sim_starts(w, host, 0) || object >= SIM_BOARDS || life->starved || sim_plan_uses(w->plan, SIM_retire);
 }
 
-static const sim_entry *entry_at(const sim_object *object, uint64_t cut) {
+const sim_entry *sim_entry_at(const sim_object *object, uint64_t cut) {
     for (size_t i = object->len; i-- > 0;)
         if (object->entries[i].number <= cut) return &object->entries[i];
     return NULL;
 }
 
-static const sim_entry *entry_like(const sim_object *object, const uint64_t *digests) {
+const sim_entry *sim_entry_like(const sim_object *object, const uint64_t *digests) {
     for (size_t i = object->len; i-- > 0;)
         if (object->entries[i].digest[SIM_A] == digests[SIM_A]) return &object->entries[i];
     return NULL;
@@ -91,7 +95,7 @@ static bool had_by(const sim_object *object, uint64_t commit, uint32_t member, u
 static bool fits(const sim_world *w, const sim_life *life, const sim_reader *reader, uint32_t member, uint64_t commit,
                  uint64_t digest) {
     const sim_object *object = &life->objects[reader->object];
-    if (entry_at(object, commit)->digest[member] == digest) return true;
+    if (sim_entry_at(object, commit)->digest[member] == digest) return true;
     if (member == SIM_C && life->starved) return true; /* a derive that found no memory keeps its last value */
     if (member == SIM_C && reader->state == CHORDAL_REFERENCE_RETIRED)
         return had_by(object, commit, member, digest); /* of an object that is retired none is computed any more */
@@ -108,10 +112,12 @@ void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t
     const sim_host *target = &w->hosts[reader->target];
     if (!reader->copy[member]) return; /* an error alone */
     uint64_t digest = chordal__node_digest(reader->copy[member]);
+    sim_store_settle(w, reader->target);
     w->checks++;
     for (size_t i = reader->at_life[member]; i < target->lives_len; i++) {
-        bool later = !reader->told[member] || i > reader->at_life[member] || commit >= reader->commit[member];
-        if (!later || !fits(w, &target->lives[i], reader, member, commit, digest)) continue;
+        bool same = reader->told[member] && reader->commit[member] <= sim_shared(target, reader->at_life[member], i);
+        if ((same && commit < reader->commit[member]) || !fits(w, &target->lives[i], reader, member, commit, digest))
+            continue;
         reader->told[member] = true;
         reader->at_life[member] = i;
         reader->commit[member] = commit;
@@ -142,7 +148,7 @@ static void check_kept(sim_world *w, const sim_reader *reader) {
         digests[member] = chordal__node_digest(reader->copy[member]);
     }
     w->checks++;
-    const sim_entry *entry = entry_like(&life->objects[reader->object], digests);
+    const sim_entry *entry = sim_entry_like(&life->objects[reader->object], digests);
     if (!entry || entry->digest[SIM_B] != digests[SIM_B])
         sim_fail(w, "kept: reader %d was told a part of a commit", (int)(reader - w->readers));
 }
@@ -181,6 +187,7 @@ static bool span_of(sim_world *w, sim_reader *reader, span *out) {
     uint64_t digests[SIM_STATES], serial = 0;
     const sim_host *target = &w->hosts[reader->target];
     if (!sim_reader_digests(w, reader, digests, &serial)) return false;
+    sim_store_settle(w, reader->target);
     w->checks++;
     if (!life_of(target, serial, &out->life)) {
         sim_fail(w, "value: reader %d has a value of no life", (int)(reader - w->readers));
@@ -188,7 +195,7 @@ static bool span_of(sim_world *w, sim_reader *reader, span *out) {
     }
     const sim_life *life = &target->lives[out->life];
     const sim_object *object = &life->objects[reader->object];
-    const sim_entry *entry = entry_like(object, digests);
+    const sim_entry *entry = sim_entry_like(object, digests);
     bool derive = sim_states(reader) > SIM_C && !life->starved;
     if (!entry || entry->digest[SIM_B] != digests[SIM_B] || (derive && entry->digest[SIM_C] != digests[SIM_C])) {
         sim_fail(w, "value: reader %d has what its provider never had", (int)(reader - w->readers));
@@ -201,10 +208,13 @@ static bool span_of(sim_world *w, sim_reader *reader, span *out) {
 }
 
 static void never_back(sim_world *w, sim_reader *reader, const span *now) {
-    if (now->life < reader->life_seen || (now->life == reader->life_seen && now->high < reader->low))
+    const sim_host *target = &w->hosts[reader->target];
+    bool same = now->life >= reader->life_seen && reader->low <= sim_shared(target, reader->life_seen, now->life);
+    if (now->life < reader->life_seen || (same && now->high < reader->low))
         sim_fail(w, "cut: reader %d went back from %" PRIu64 " to %" PRIu64, (int)(reader - w->readers), reader->low,
                  now->high);
-    if (now->life > reader->life_seen) reader->low = 0;
+    if (now->life > reader->life_seen && reader->low > sim_shared(target, reader->life_seen, now->life))
+        reader->low = 0;
     reader->life_seen = now->life;
     if (now->low > reader->low) reader->low = now->low;
 }
@@ -311,7 +321,8 @@ void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
     sim_call *call = &w->calls[index];
     sim_reader *reader = &w->readers[call->reader];
     w->checks++;
-    if (call->runs++ && !call->idempotent) sim_fail(w, "call: call %" PRIu64 " ran twice", index);
+    if (call->durable) sim_store_check_run(w, index, host);
+    if (call->runs++ && !call->idempotent && !call->durable) sim_fail(w, "call: call %" PRIu64 " ran twice", index);
     check_may_run(w, index);
     if (call->runs <= SIM_TIMES) call->ran[call->runs - 1].life = sim_host_life(w, host)->serial;
     if (reader->serial != call->reference || call->runs > 1) return;
@@ -341,8 +352,10 @@ static void check_state(sim_world *w, const sim_call *call, const sim_ran *ran) 
         sim_fail(w, "result: reader %d has it before the state of its commit %" PRIu64, (int)call->reader, ran->commit);
 }
 
-/* News of a loss far away may come late. */
+/* News of a loss far away may come late. A durable one of a reference that is given back is not waited for. */
 static bool may_be_unknown(const sim_world *w, const sim_call *call) {
+    const sim_reader *reader = &w->readers[call->reader];
+    if (call->durable && (!reader->open || reader->serial != call->reference)) return true;
     return w->any_loss && w->last_loss + NEWS >= call->started;
 }
 
@@ -372,7 +385,10 @@ void sim_check_result(sim_world *w, sim_call *call, const chordal_event_RESULT *
         sim_fail(w, "result: call %d was not cancelled", index);
     if (event->code == CHORDAL_E_OUTCOME_UNKNOWN && !may_be_unknown(w, call))
         sim_fail(w, "result: the outcome of call %d is unknown, and nothing was lost", index);
-    if (answered && run && run <= SIM_TIMES) check_state(w, call, &call->ran[run - 1]);
+    call->answered = answered;
+    const sim_ran *ran = run && run <= SIM_TIMES ? &call->ran[run - 1] : NULL;
+    if (ran && ran->failed && event->code == 0) sim_fail(w, "result: call %d went well, its commit did not", index);
+    if (ran && answered) check_state(w, call, ran);
 }
 
 /* ---- memory ---- */

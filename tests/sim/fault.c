@@ -1,6 +1,8 @@
 /* fault.c: what a step breaks, each for a while. */
 #include "sim/sim.h"
 
+#define HALF_A_DAY 46000000 /* and more: a durable call is not sent again then, and outcomes grow old */
+
 void sim_lost(sim_world *w) {
     w->last_loss = w->now;
     w->any_loss = true;
@@ -90,6 +92,7 @@ static void jump(sim_world *w, const sim_step *step) {
     int host = (int)(step->a % (uint32_t)w->hosts_len);
     sim_lost(w);
     w->hosts[host].offset += (uint64_t)(step->x % 1000) * (step->x % 1000) * (step->b % 4 + 1);
+    if (w->stored && step->b % 8 == 7) w->hosts[host].offset += HALF_A_DAY;
     if (w->hosts[host].host) sim_host_turn(w, host);
 }
 
@@ -148,6 +151,11 @@ void sim_fault_do(sim_world *w, const sim_step *step) {
                                                                                 [SIM_place] = sim_place_step,
                                                                                 [SIM_work] = sim_work_step,
                                                                                 [SIM_die] = sim_die_step,
-                                                                                [SIM_stop] = sim_stop_step};
+                                                                                [SIM_stop] = sim_stop_step,
+                                                                                [SIM_shut] = sim_store_step,
+                                                                                [SIM_power] = sim_store_step,
+                                                                                [SIM_copy] = sim_store_step,
+                                                                                [SIM_swap] = sim_store_step,
+                                                                                [SIM_disk] = sim_store_step};
     if (faults[step->kind]) faults[step->kind](w, step);
 }

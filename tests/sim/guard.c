@@ -74,7 +74,7 @@ bool sim_reader_who(const sim_world *w, const sim_reader *reader, int *out) {
 
 static uint32_t what_of(int object, uint32_t member) {
     if (member == CHORDAL_ALL_MEMBERS) return SIM_HOLDS;
-    return member == (object < SIM_BOARDS ? 4u : 3u) ? SIM_RUNS : SIM_AGAINS;
+    return member == (object < SIM_BOARDS ? 5u : 4u) ? SIM_AGAINS : SIM_RUNS;
 }
 
 static bool rule_for(const sim_world *w, const sim_rule *like) {

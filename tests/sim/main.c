@@ -4,7 +4,8 @@
  *     sim --seed N [--trace]    one seed, told line by line
  *     sim --plan FILE [--trace] one plan of kept/
  *     --seeds COUNT --from N    other seeds    --jobs J  processes    --deep  larger plans; 20,000 seeds by default
- *     --places                  worlds with placed types and workers */
+ *     --places                  worlds with placed types and workers
+ *     --stores                  worlds where some hosts have a store */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -22,7 +23,8 @@ typedef struct options {
     uint64_t seed, from, count;
     const char *plan;
     int jobs;
-    bool one, deep, trace, places;
+    bool one, trace;
+    sim_kind kind;
 } options;
 
 /* What the processes share. */
@@ -40,7 +42,7 @@ static void keep_failure(board *shared, uint64_t seed) {
 static bool run_seed(uint64_t seed, const options *o, sim_outcome *out) {
     sim_plan plan;
     sim_outcome again;
-    sim_plan_make(&plan, seed, o->deep, o->places);
+    sim_plan_make(&plan, seed, o->kind);
     sim_run(&plan, false, out);
     if (!out->failed && seed % TWICE == 0) {
         sim_run(&plan, false, &again);
@@ -113,9 +115,9 @@ static void tell_seeds(const options *o, board *shared) {
     for (uint64_t i = 0; i < failed && i < TOLD; i++) {
         sim_plan plan;
         uint64_t seed = atomic_load(&shared->failures[i]);
-        sim_plan_make(&plan, seed, o->deep, o->places);
-        snprintf(name, sizeof name, "seed %" PRIu64 "%s%s", seed, o->deep ? " (deep)" : "",
-                 o->places ? " (places)" : "");
+        sim_plan_make(&plan, seed, o->kind);
+        snprintf(name, sizeof name, "seed %" PRIu64 "%s%s%s", seed, o->kind.deep ? " (deep)" : "",
+                 o->kind.places ? " (places)" : "", o->kind.stores ? " (stores)" : "");
         tell(&plan, name);
         sim_plan_free(&plan);
     }
@@ -165,7 +167,7 @@ static int run_one(const options *o) {
     sim_plan plan;
     sim_outcome out, again;
     if (!o->plan)
-        sim_plan_make(&plan, o->seed, o->deep, o->places);
+        sim_plan_make(&plan, o->seed, o->kind);
     else if (!read_plan(o->plan, &plan))
         return fprintf(stderr, "%s cannot be read\n", o->plan), 2;
     sim_run(&plan, o->trace, &out);
@@ -199,40 +201,49 @@ static bool read_options(int argc, char **argv, options *o) {
         else if (strcmp(name, "--jobs") == 0)
             o->jobs = (int)number_of(value);
         else if (takes = false, strcmp(name, "--deep") == 0)
-            o->deep = true;
+            o->kind.deep = true;
         else if (strcmp(name, "--trace") == 0)
             o->trace = true;
         else if (strcmp(name, "--places") == 0)
-            o->places = true;
+            o->kind.places = true;
+        else if (strcmp(name, "--stores") == 0)
+            o->kind.stores = true;
         else
             return false;
         if (takes && !value) return false;
         i += takes;
     }
-    if (!o->count) o->count = o->deep ? 20000 : 2000;
+    if (!o->count) o->count = o->kind.deep ? 20000 : 2000;
     if (o->jobs < 1 || o->jobs > JOBS) o->jobs = o->jobs < 1 ? 1 : JOBS;
     return true;
 }
 
-int main(int argc, char **argv) {
-    options o;
-    if (!read_options(argc, argv, &o)) {
-        fprintf(stderr,
-                "sim [--seed N | --plan FILE] [--seeds COUNT] [--from N] [--deep] [--places] [--trace] [--jobs J]\n");
-        return 2;
-    }
-    if (o.one) return run_one(&o);
+static int run_many(const options *o) {
     board *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 2;
     uint64_t passed = 0, failed = 0;
     run_all_kept(&passed, &failed);
-    atomic_store(&shared->next, o.from);
-    run_seeds(&o, shared);
-    tell_seeds(&o, shared);
+    atomic_store(&shared->next, o->from);
+    run_seeds(o, shared);
+    tell_seeds(o, shared);
     uint64_t bad = atomic_load(&shared->failed);
     printf("%" PRIu64 " seeds, %" PRIu64 " frames, %" PRIu64 " checks; a host held %" PRIu64 " bytes at most\n",
            atomic_load(&shared->done), atomic_load(&shared->frames), atomic_load(&shared->checks),
            atomic_load(&shared->bytes));
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed + atomic_load(&shared->done) - bad, failed + bad);
     return failed + bad != 0;
+}
+
+int main(int argc, char **argv) {
+    options o;
+    if (!read_options(argc, argv, &o)) {
+        fprintf(stderr,
+                "sim [--seed N | --plan FILE] [--seeds COUNT] [--from N] [--deep] [--places] [--stores] [--trace] "
+                "[--jobs J]\n");
+        return 2;
+    }
+    sim_folder_make();
+    int code = o.one ? run_one(&o) : run_many(&o);
+    sim_folder_remove();
+    return code;
 }

@@ -55,10 +55,15 @@ static uint32_t draw_kind(sim_random *random, uint32_t classes) {
     return SIM_commit;
 }
 
-/* In worlds with places much of what happens is about these. */
-static uint32_t draw_placed(sim_random *random, uint32_t classes) {
-    static const uint32_t own[] = {SIM_place, SIM_place, SIM_place, SIM_work, SIM_work, SIM_die, SIM_die, SIM_stop};
-    return sim_draw(random, 5) ? draw_kind(random, classes) : own[sim_draw(random, sizeof own / sizeof *own)];
+/* In worlds with places or stores much of what happens is about these. */
+static uint32_t draw_step_kind(sim_random *random, uint32_t classes, sim_kind kind) {
+    static const uint32_t places[] = {SIM_place, SIM_place, SIM_place, SIM_work, SIM_work, SIM_die, SIM_die, SIM_stop};
+    static const uint32_t stores[] = {SIM_shut, SIM_power, SIM_power, SIM_restart,
+                                      SIM_copy, SIM_copy,  SIM_swap,  SIM_disk};
+    bool own = (kind.places || kind.stores) && sim_draw(random, 5) == 0;
+    if (!own) return draw_kind(random, classes);
+    bool store = kind.stores && (!kind.places || sim_draw(random, 2));
+    return store ? stores[sim_draw(random, 8)] : places[sim_draw(random, 8)];
 }
 
 static sim_step draw_step(sim_random *random, uint32_t kind, uint32_t span) {
@@ -75,15 +80,17 @@ static int in_time(const void *a, const void *b) {
     return x->x < y->x ? -1 : x->x > y->x;
 }
 
-void sim_plan_make(sim_plan *plan, uint64_t seed, bool deep, bool places) {
-    uint32_t (*const draw)(sim_random *, uint32_t) = places ? draw_placed : draw_kind;
-    sim_random random = sim_stream(seed, 1, (uint64_t)deep + 2 * (uint64_t)places);
+void sim_plan_make(sim_plan *plan, uint64_t seed, sim_kind kind) {
+    uint64_t flavour = (uint64_t)kind.deep + 2 * (uint64_t)kind.places + 4 * (uint64_t)kind.stores;
+    bool deep = kind.deep;
+    sim_random random = sim_stream(seed, 1, flavour);
     uint32_t first = 2 + sim_draw(&random, 8), count = first + 20 + sim_draw(&random, deep ? 400 : 110);
     uint32_t span = 2000 + sim_draw(&random, 30000), classes = draw_classes(&random);
     *plan = (sim_plan){.seed = seed, .hosts = 2 + sim_draw(&random, deep ? SIM_HOSTS - 1 : 5), .len = count};
     plan->steps = calloc(count, sizeof *plan->steps);
     for (uint32_t i = 0; i < count; i++)
-        plan->steps[i] = draw_step(&random, i < first ? SIM_hold : draw(&random, classes), i < first ? 20 : span);
+        plan->steps[i] =
+            draw_step(&random, i < first ? SIM_hold : draw_step_kind(&random, classes, kind), i < first ? 20 : span);
     qsort(plan->steps, count, sizeof *plan->steps, in_time);
 }
 

@@ -109,16 +109,37 @@ static bool holds_up(sim_world *w, sim_running *running) {
     return true;
 }
 
+#define COMMITS 128u             /* bits of what a call shall do */
+#define WAITS (1u << 22)         /* before it answers, */
+#define COMMITS_TWICE (1u << 23) /* and then it commits once more: durable ones alone */
+
+static void commit_for(sim_world *w, sim_running *running) {
+    sim_random random = sim_stream(w->plan->seed, 5000, running->effect);
+    const sim_made made = {.call = running->call, .run = running->run};
+    uint64_t number = sim_commit(w, running->host, running->id, 1u << running->object, &made, &random);
+    sim_call *call = &w->calls[running->call - 1];
+    if (running->run <= SIM_TIMES) call->ran[running->run - 1].commit = number;
+    running->effect &= ~(uint64_t)COMMITS;
+}
+
+/* What a durable call does and its answer can be in the store at different times. */
+static bool goes_on(sim_world *w, sim_running *running) {
+    static const uint32_t spans[] = {0, 30, 700, 90000};
+    if (!running->call || !w->calls[running->call - 1].durable || !(running->effect & WAITS)) return false;
+    running->effect &= ~(uint64_t)WAITS;
+    if (running->effect & COMMITS_TWICE) running->effect |= COMMITS;
+    answer_later(w, running, w->quiet ? 0 : spans[running->effect % 4]);
+    return true;
+}
+
 void sim_answer(sim_world *w, uint64_t index) {
     sim_running *running = &w->running[index];
     if (!running->used || running->compute || holds_up(w, running)) return;
-    sim_random random = sim_stream(w->plan->seed, 5000, running->effect);
     int host = running->host;
-    if (running->call && running->object >= 0 && running->effect & 128) {
-        uint64_t number = sim_commit(w, host, running->id, 1u << running->object, &random);
-        sim_call *call = &w->calls[running->call - 1];
-        if (running->run <= SIM_TIMES) call->ran[running->run - 1].commit = number;
-        running->effect &= ~UINT64_C(128);
+    if (running->call && running->object >= 0 && running->effect & COMMITS) commit_for(w, running);
+    if (goes_on(w, running)) {
+        sim_host_turn(w, host);
+        return;
     }
     int code = answer(w, running);
     if (code == CHORDAL_E_SIZE) code = fail(w->hosts[host].host, running, "large");
@@ -126,6 +147,8 @@ void sim_answer(sim_world *w, uint64_t index) {
         answer_later(w, running, 50);
     else
         running->used = false;
+    if (running->call && running->run <= SIM_TIMES)
+        w->calls[running->call - 1].ran[running->run - 1].answered = !running->used;
     sim_host_turn(w, host);
 }
 
@@ -220,6 +243,7 @@ static void object_event(sim_world *w, int host, const chordal_event_OBJECT *eve
         sim_object *object = &sim_host_life(w, host)->objects[index];
         sim_note(w, "object", (uint64_t)host, (uint64_t)index, event->state);
         if (event->state == CHORDAL_OBJECT_MADE) object->id = event->object;
+        if (event->state == CHORDAL_OBJECT_MADE) sim_store_made(w, host, index);
         if (event->state == CHORDAL_OBJECT_MADE && sim_guarded(w, host, index / SIM_BOARDS) &&
             !(sim_host_life(w, host)->allowed >> index & 1))
             sim_fail(w, "guard: object %d of host %d was made for nobody who may hold it", index, host);
@@ -289,7 +313,7 @@ void sim_program_event(sim_world *w, int host, const chordal_record *record) {
         result_event(w, host, AS(RESULT));
         break;
     case CHORDAL_EVENT_TICKET:
-        sim_check_ticket(w, host, AS(TICKET)->ticket, AS(TICKET)->commit, AS(TICKET)->code);
+        if (!w->hosts[host].store.used) sim_check_ticket(w, host, AS(TICKET));
         break;
     case CHORDAL_EVENT_AUTHENTICATE:
         sim_asked_who(w, host, AS(AUTHENTICATE));

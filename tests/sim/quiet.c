@@ -7,6 +7,7 @@ static void heal_hosts(sim_world *w) {
     for (int i = 0; i < w->hosts_len; i++) {
         sim_host *host = &w->hosts[i];
         host->memory.fails_one_in = 0;
+        host->store.disk.faults = 0;
         host->paused_until = host->slow_until = host->apart_until = 0;
         if (!host->host && !sim_worker_at(w, i)) sim_host_open(w, i);
     }
@@ -91,13 +92,14 @@ static bool host_rests(sim_world *w, int index, char *out, size_t room) {
     chordal_counters c;
     if (sim_worker_rests(w, index)) return true;
     uint64_t objects = objects_known(w, index), sessions = 0;
+    uint64_t ids = objects + SIM_TYPES + w->hosts[index].store.used; /* its own type */
     if (chordal_host_counters(w->hosts[index].host, &c, sizeof c) < 0) return false;
     if (c.live_sessions != sessions)
         snprintf(out, room, "rest: host %d has %" PRIu64 " sessions", index, c.live_sessions);
     else if (c.live_objects != objects)
         snprintf(out, room, "rest: host %d has %" PRIu64 " objects, not %" PRIu64, index, c.live_objects, objects);
-    else if (c.live_ids != objects + SIM_TYPES)
-        snprintf(out, room, "rest: host %d has %" PRIu64 " ids, not %" PRIu64, index, c.live_ids, objects + SIM_TYPES);
+    else if (c.live_ids != ids)
+        snprintf(out, room, "rest: host %d has %" PRIu64 " ids, not %" PRIu64, index, c.live_ids, ids);
     else
         return true;
     return false;
@@ -170,4 +172,5 @@ void sim_come_to_quiet(sim_world *w) {
     wait_until(w, made_by_holds_are_gone);
     close_links(w);
     wait_until(w, all_rest);
+    if (w->stored && !w->failure[0]) sim_store_check_end(w);
 }

@@ -33,6 +33,11 @@ static chordal_id link_for(const sim_world *w, const sim_reader *reader) {
     return reader->reverse ? sim_accepted_link(w, reader->spec) : w->specs[reader->spec].link;
 }
 
+void sim_address(const sim_world *w, int host, int object, char type[8], char params[64]) {
+    snprintf(type, 8, "%c%d", object < SIM_BOARDS ? 't' : 'u', sim_family(w, host));
+    snprintf(params, 64, "{\"board\":\"%s\"}", boards[object % SIM_BOARDS]);
+}
+
 static int get(sim_world *w, sim_reader *reader) {
     char type[8], params[64];
     chordal_host *host = w->hosts[reader->host].host;
@@ -41,8 +46,7 @@ static int get(sim_world *w, sim_reader *reader) {
     if (reader->mode == SIM_KEPT_MANUAL) flags |= CHORDAL_REFERENCE_MANUAL;
     reader->link = link;
     if (reader->spec >= 0 && !link) return CHORDAL_E_CLOSED;
-    snprintf(type, sizeof type, "%c%d", reader->object < SIM_BOARDS ? 't' : 'u', sim_family(w, reader->target));
-    snprintf(params, sizeof params, "{\"board\":\"%s\"}", boards[reader->object % SIM_BOARDS]);
+    sim_address(w, reader->target, reader->object, type, params);
     int code = chordal_reference_get(host, link, type, strlen(type), 0, flags, CHORDAL_FORMAT_JSON,
                                      (const uint8_t *)params, strlen(params), &reader->reference, NULL);
     if (code < 0 || !watches(reader) || sim_reader_kept(reader)) return code;
@@ -163,18 +167,19 @@ void sim_reader_event(sim_world *w, int host, const chordal_event_REFERENCE *eve
 
 /* ---- frames ---- */
 
-static int patch(sim_world *w, chordal__node **value, uint32_t member, const uint8_t *data, size_t len) {
+int sim_patch(chordal__memory *memory, chordal__node **value, uint32_t member, uint8_t encoding, const uint8_t *data,
+              size_t len) {
     chordal__ops ops;
     const chordal__limits limits = {512, 1 << 26};
     chordal_error error = {0};
-    chordal__ops_init(&ops, w->memory);
-    int code = chordal__ops_read(&ops, CHORDAL__ENCODING_BINARY, data, len, NULL, 0, &limits, &error);
+    chordal__ops_init(&ops, memory);
+    int code = chordal__ops_read(&ops, encoding, data, len, NULL, 0, &limits, &error);
     for (size_t i = 0; i < ops.count && code == 0; i++) {
         const chordal__op *op = &ops.items[i];
         if (op->path->segments[0].index != member) code = CHORDAL_E_PATH;
         if (op->kind == CHORDAL_OP_ERROR) continue;
-        if (!*value) *value = chordal__node_null(w->memory);
-        if (code == 0) code = chordal__apply(w->memory, value, op, 512, &error);
+        if (!*value) *value = chordal__node_null(memory);
+        if (code == 0) code = chordal__apply(memory, value, op, 512, &error);
     }
     chordal__ops_dispose(&ops);
     return code;
@@ -187,7 +192,8 @@ void sim_reader_frame(sim_world *w, int host, const chordal_event_FRAME *event) 
     if (reader && event->member < SIM_STATES) {
         sim_note(w, "watch", (uint64_t)(reader - w->readers), event->member, event->commit);
         sim_check_allowed(w, reader);
-        int code = patch(w, &reader->copy[event->member], event->member, data, len);
+        int code =
+            sim_patch(w->memory, &reader->copy[event->member], event->member, CHORDAL__ENCODING_BINARY, data, len);
         if (code < 0)
             sim_fail(w, "frame: an op of a frame does not apply at reader %d, member %" PRIu32 ": %s",
                      (int)(reader - w->readers), event->member, chordal_error_name(code));

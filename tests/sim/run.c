@@ -1,4 +1,5 @@
 /* run.c: one plan from its beginning to its end, here or in a process of its own. */
+#include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 static void resume(sim_world *w, int index, bool opens) {
     sim_host *host = &w->hosts[index];
     if (host->starved_until <= w->now) host->memory.fails_one_in = 0;
+    if (host->store.troubled_until <= w->now) host->store.disk.faults = 0;
     if (opens && !host->host && !sim_worker_at(w, index)) sim_host_open(w, index);
     sim_conns_pass(w, index);
     sim_host_turn(w, index);
@@ -101,9 +103,29 @@ static void drive(sim_world *w, const sim_plan *plan) {
     sim_world_close(w);
 }
 
+static char folder[64];
+
+void sim_folder_make(void) {
+    snprintf(folder, sizeof folder, P_tmpdir "/chordal-sim-XXXXXX");
+    if (!mkdtemp(folder)) abort();
+}
+
+/* With what a process that died has left. */
+void sim_folder_remove(void) {
+    char path[512];
+    DIR *opened = opendir(folder);
+    for (struct dirent *entry; opened && (entry = readdir(opened)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.') unlink(path);
+    }
+    if (opened) closedir(opened);
+    rmdir(folder);
+}
+
 void sim_run(const sim_plan *plan, bool tracing, sim_outcome *out) {
     static sim_world world;
     world.tracing = tracing;
+    world.folder = folder;
     drive(&world, plan);
     *out = (sim_outcome){.failed = world.failure[0] != 0,
                          .trace = world.trace,

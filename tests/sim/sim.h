@@ -13,6 +13,9 @@
  * guard.c     what who was let in may hold and call
  * place.c     hosts whose program says where objects are, and says it late, wrongly, twice or never
  * worker.c    hosts that are processes of another one: started when they are wanted, slow, short-lived
+ * disk.c      disks under the stores of hosts: they lose what was not synced, are full, fail, are copied
+ * store.c     hosts with a store: what must be in it when they are opened again
+ * outbox.c    and in its outbox
  * hostile.c   peers that say anything
  * check.c     the oracle: what each provider had, and what each reader may see
  * quiet.c     all faults healed: what must be so in the end
@@ -47,8 +50,8 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
 
 /* ---- plan.c ---- */
 
-/* STEP(name, weight, fault): a fault class is left out of some plans. Those without a weight are of worlds with places.
- */
+/* STEP(name, weight, fault): a fault class is left out of some plans. Those without a weight are of worlds with places
+ * or with stores. */
 #define SIM_STEPS(STEP)                                                                                                \
     STEP(commit, 40, 0)                                                                                                \
     STEP(call, 24, 0)                                                                                                  \
@@ -76,7 +79,12 @@ sim_random sim_stream(uint64_t seed, uint64_t a, uint64_t b); /* the same for th
     STEP(place, 0, 0)                                                                                                  \
     STEP(work, 0, 0)                                                                                                   \
     STEP(die, 0, 0)                                                                                                    \
-    STEP(stop, 0, 0)
+    STEP(stop, 0, 0)                                                                                                   \
+    STEP(shut, 0, 0)                                                                                                   \
+    STEP(power, 0, 0)                                                                                                  \
+    STEP(copy, 0, 0)                                                                                                   \
+    STEP(swap, 0, 0)                                                                                                   \
+    STEP(disk, 0, 0)
 #define SIM_STEP_ENUM(name, weight, fault) SIM_##name,
 enum { SIM_STEPS(SIM_STEP_ENUM) SIM_STEP_END };
 #undef SIM_STEP_ENUM
@@ -91,7 +99,10 @@ typedef struct sim_plan {
     size_t len;
     sim_step *steps;
 } sim_plan;
-void sim_plan_make(sim_plan *plan, uint64_t seed, bool deep, bool places);
+typedef struct sim_kind {
+    bool deep, places, stores;
+} sim_kind;
+void sim_plan_make(sim_plan *plan, uint64_t seed, sim_kind kind);
 void sim_plan_free(sim_plan *plan);
 void sim_plan_copy(sim_plan *to, const sim_plan *from);
 void sim_plan_write(const sim_plan *plan, FILE *out);
@@ -144,6 +155,7 @@ enum { SIM_A, SIM_B, SIM_LIFE, SIM_C };
 
 typedef struct sim_entry {
     uint64_t number; /* of the commit that made it */
+    uint64_t serial; /* among all commits of the world; 0: in a host without a store */
     uint64_t digest[SIM_STATES];
 } sim_entry;
 typedef struct sim_object {
@@ -151,6 +163,25 @@ typedef struct sim_object {
     sim_entry *entries;
     size_t len, capacity;
 } sim_object;
+/* Of a host with a store: a commit that was not told yet, */
+typedef struct sim_pending {
+    chordal_id ticket;
+    uint64_t serial, number; /* number 0: it is not visible yet */
+    uint32_t objects, run;   /* and which run of a call it is of */
+    bool writes;             /* to the store */
+    uint64_t call;           /* index + 1 */
+    uint64_t digests[SIM_OBJECTS][SIM_STATES];
+} sim_pending;
+/* what a durable call did, */
+typedef struct sim_effect {
+    uint64_t call, number; /* index + 1, and its commit */
+    uint32_t run;
+} sim_effect;
+/* and the end of an object's documents, behind a commit. */
+typedef struct sim_ended {
+    int object;
+    uint64_t number;
+} sim_ended;
 /* A host from its opening to its close. */
 typedef struct sim_life {
     uint32_t serial;
@@ -160,7 +191,55 @@ typedef struct sim_life {
     sim_object objects[SIM_OBJECTS];
     chordal_id *tickets; /* by the number of their commit - 1 */
     size_t tickets_capacity, tickets_told;
+    /* with a store: the history that it goes on in */
+    size_t parent;      /* an earlier life of the host */
+    uint64_t inherited; /* whose commits up to this one are of this history; 0: none */
+    bool troubled;      /* its disk failed at times */
+    bool partial;       /* not all of the history is known: its disk failed while one was closed */
+    sim_pending *pending;
+    size_t pending_len, pending_capacity;
+    sim_effect *effects;
+    size_t effects_len, effects_capacity;
+    sim_ended *ended;
+    size_t ended_len, ended_capacity;
 } sim_life;
+
+/* ---- disks ---- */
+
+#define SIM_DISK_NAME "simulated"
+#define SIM_FILES 3 /* the store, its log, its journal */
+enum {
+    SIM_DISK_READS = 1,
+    SIM_DISK_WRITES = 2,
+    SIM_DISK_SYNCS = 4,
+    SIM_DISK_LOCKS = 8,
+    SIM_DISK_OPENS = 16,
+    SIM_DISK_FULL = 32
+};
+typedef struct sim_file sim_file;
+typedef struct sim_disk {
+    char path[96]; /* "": none is named so */
+    sim_file *files[SIM_FILES];
+    uint32_t faults, fails_one_in;
+    sim_random random;
+} sim_disk;
+/* What must be in a store: the history of a life up to some commit. */
+typedef struct sim_expected {
+    bool nothing;
+    size_t life;
+    uint64_t least, most;
+    bool some; /* of those between each may be there or not */
+} sim_expected;
+enum { SIM_KILLED, SIM_SHUT, SIM_POWERLESS };
+typedef struct sim_store {
+    bool used, outbox, rows;
+    bool memory; /* objects of the second type are in memory alone */
+    uint32_t durability, ending, openings, deltas, history;
+    uint64_t troubled_until;
+    sim_disk disk, copy;
+    sim_expected expected, copied;
+    bool has_copy;
+} sim_store;
 
 /* ---- hosts ---- */
 
@@ -184,6 +263,7 @@ typedef struct sim_host {
     uint32_t slow_every, spins;
     bool polling;
     uint32_t computing; /* derives that are asked for: nothing else is told meanwhile */
+    sim_store store;
     sim_life *lives;
     size_t lives_len;
 } sim_host;
@@ -277,7 +357,9 @@ typedef struct sim_reader {
 #define SIM_TIMES 8
 typedef struct sim_ran {
     uint32_t life;   /* of its provider */
-    uint64_t commit; /* that it made; 0: none */
+    uint64_t commit; /* that it made; 0: none, or none that is visible */
+    bool answered;   /* its program did, */
+    bool failed;     /* and heard later that a commit of it failed */
 } sim_ran;
 typedef struct sim_call {
     uint32_t reader, reference; /* and the reference's serial */
@@ -286,7 +368,7 @@ typedef struct sim_call {
     uint32_t life; /* of the caller */
     chordal_id id;
     uint64_t started;
-    bool idempotent, cancelled, timed, released;
+    bool idempotent, durable, cancelled, timed, released, answered;
     uint32_t settled, runs;
     sim_ran ran[SIM_TIMES]; /* the first ones */
 } sim_call;
@@ -350,9 +432,11 @@ typedef struct sim_hostile sim_hostile;
 
 typedef struct sim_world {
     const sim_plan *plan;
+    const char *folder; /* for the locks beside stores */
     uint64_t now;
     bool quiet, closing, tracing;
     bool limited;       /* some hosts take only small messages */
+    bool stored;        /* some hosts have a store */
     bool guarded;       /* programs are asked who may hold and call, look at credentials, and refuse some */
     bool many_ways;     /* some host reaches others over two */
     uint64_t trace;     /* hash */
@@ -405,10 +489,36 @@ void sim_host_close(sim_world *w, int host); /* without a word; nothing may be l
 bool sim_host_runs(const sim_world *w, int host);
 uint64_t sim_host_now(const sim_world *w, int host);
 sim_life *sim_host_life(sim_world *w, int host);
-void sim_life_new(sim_world *w, int host);
+sim_life *sim_life_new(sim_world *w, int host);
 bool sim_host_is(const sim_world *w, int host, uint32_t life); /* still the same */
 void sim_host_turn(sim_world *w, int host);                    /* its program polls, now or when it gets to it */
 void sim_host_wake(sim_world *w, int host, uint64_t at);
+
+/* ---- disk.c ---- */
+void sim_disks_mount(sim_world *w);  /* those of its hosts have their names; NULL: of none */
+void sim_disk_leave(sim_disk *disk); /* whoever has it open has it no more */
+void sim_disk_cut(sim_disk *disk, sim_random *random);
+void sim_disk_empty(sim_disk *disk);
+void sim_disk_copy(sim_disk *to, const sim_disk *from);
+void sim_disk_note(sim_world *w, const sim_disk *disk); /* in the trace */
+
+/* ---- store.c ---- */
+void sim_stores_draw(sim_world *w);
+void sim_stores_close(sim_world *w);
+bool sim_persisted(const sim_world *w, int host, int object); /* its documents are in a store */
+void sim_store_found(sim_world *w, int host); /* a life for a host that was opened, with what it found */
+void sim_store_leave(sim_world *w, int host); /* it is going to be closed */
+void sim_store_ticket(sim_world *w, int host, const chordal_event_TICKET *event);
+void sim_store_settle(sim_world *w, int host); /* what became visible of what is pending */
+void sim_store_commit(sim_world *w, int host, const sim_pending *pending);
+void sim_store_retired(sim_world *w, int host, int object);
+void sim_store_made(sim_world *w, int host, int object);
+void sim_outbox_check(sim_world *w, int host);
+void sim_store_step(sim_world *w, const sim_step *step);
+void sim_store_check_run(sim_world *w, uint64_t call, int host);
+void sim_store_check_end(sim_world *w);
+/* Up to which commit of one life the history of another is the same; 0: not at all. */
+uint64_t sim_shared(const sim_host *host, size_t earlier, size_t later);
 
 /* ---- network.c, edge.c ---- */
 sim_conn *sim_conn_of(sim_world *w, uint64_t serial);
@@ -458,6 +568,10 @@ void sim_reader_take(sim_world *w, sim_reader *reader);
 void sim_reader_retry(sim_world *w, sim_reader *reader);
 uint32_t sim_states(const sim_reader *reader);
 bool sim_reader_kept(const sim_reader *reader);
+/* Ops of one member, on a value of which the first may make something. */
+int sim_patch(chordal__memory *memory, chordal__node **value, uint32_t member, uint8_t encoding, const uint8_t *data,
+              size_t len);
+void sim_address(const sim_world *w, int host, int object, char type[8], char params[64]);
 /* The digests of the values that the core has; false: none. */
 bool sim_reader_digests(sim_world *w, const sim_reader *reader, uint64_t *out, uint64_t *out_life);
 
@@ -468,8 +582,15 @@ bool sim_leads(const sim_spec *spec, int host);
 int sim_other(const sim_spec *spec, int host);
 uint32_t sim_flags_at(const sim_spec *spec, int host);
 void sim_fault_do(sim_world *w, const sim_step *step);
-/* One commit on some objects of a host, in the name of a call or of nobody: its number, or 0. */
-uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, sim_random *random);
+/* One commit on some objects of a host, in the name of a call or of nobody: its number; 0: there is none, or, in a host
+ * with a store, none yet. */
+typedef struct sim_made {
+    uint64_t call; /* index + 1 */
+    uint32_t run;
+} sim_made;
+uint32_t sim_rows(int object); /* the table of its type */
+uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, const sim_made *made,
+                    sim_random *random);
 void sim_hostile_do(sim_world *w, const sim_step *step);
 void sim_hostile_leave(sim_world *w, int host); /* -1: all */
 bool sim_hostile_event(sim_world *w, int host, chordal_id link);
@@ -530,8 +651,10 @@ void sim_stop_step(sim_world *w, const sim_step *step);
 
 /* ---- check.c ---- */
 void sim_check_began(sim_life *life);
-void sim_check_commit(sim_life *life, int object, uint64_t number, const uint64_t *digests);
-void sim_check_ticket(sim_world *w, int host, chordal_id ticket, uint64_t number, int code);
+void sim_check_commit(sim_life *life, int object, uint64_t number, uint64_t serial, const uint64_t *digests);
+const sim_entry *sim_entry_at(const sim_object *object, uint64_t cut);
+const sim_entry *sim_entry_like(const sim_object *object, const uint64_t *digests);
+void sim_check_ticket(sim_world *w, int host, const chordal_event_TICKET *event);
 void sim_check_frame(sim_world *w, sim_reader *reader, uint32_t member, uint64_t commit);
 void sim_check_sessions(sim_world *w, int host, chordal_id link); /* after something came over it */
 void sim_check_copies(sim_world *w, int host);                    /* all frames were polled */
@@ -552,6 +675,8 @@ typedef struct sim_outcome {
     size_t bytes; /* the most that a host held */
     char failure[512];
 } sim_outcome;
+void sim_folder_make(void); /* of the whole program */
+void sim_folder_remove(void);
 void sim_run(const sim_plan *plan, bool tracing, sim_outcome *out);
 void sim_run_until(sim_world *w, uint64_t until);
 /* In a process of its own, which may crash or hang. */

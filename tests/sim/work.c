@@ -112,13 +112,23 @@ static bool digests_of(chordal_transaction *t, chordal_id object, uint64_t *out)
     return true;
 }
 
+/* One for each commit. */
+static int put_row(chordal_transaction *t, chordal_id object, uint32_t member, uint64_t number) {
+    char row[40];
+    int len = snprintf(row, sizeof row, "{\"n\":%" PRIu64 "}", number);
+    return chordal_transaction_put(t, object, member, CHORDAL_FORMAT_JSON, (const uint8_t *)row, (size_t)len, NULL);
+}
+
 /* Each commit numbers each document that it touches, so that no two are alike. */
-static int edit_object(sim_world *w, int host, chordal_transaction *t, chordal_id object, sim_random *random,
+static int edit_object(sim_world *w, int host, chordal_transaction *t, int index, sim_random *random,
                        uint64_t *out_digests) {
     char number[24];
+    chordal_id object = sim_host_life(w, host)->objects[index].id;
     snprintf(number, sizeof number, "%" PRIu64, ++w->edits);
     int code = chordal_transaction_set_json(t, object, SIM_A, "/n", number, NULL);
     for (uint32_t i = sim_draw(random, 4); i > 0 && code == 0; i--) code = edit(w, host, t, object, random);
+    if (code == 0 && w->hosts[host].store.rows && sim_persisted(w, host, index))
+        code = put_row(t, object, sim_rows(index), w->edits);
     if (code == 0 && !digests_of(t, object, out_digests)) code = CHORDAL_E_NOMEM;
     return code;
 }
@@ -131,29 +141,43 @@ static void keep_ticket(sim_life *life, uint64_t number, chordal_id ticket) {
     life->tickets[number - 1] = ticket;
 }
 
-uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, sim_random *random) {
+/* What it may end with where nothing is wrong with the host: the disk may be. */
+static bool may_end_with(const sim_world *w, int host, int code) {
+    bool reads = code == CHORDAL_E_DISK_IO || code == CHORDAL_E_CORRUPT;
+    if (reads && w->hosts[host].store.used) return sim_host_life((sim_world *)w, host)->troubled;
+    return code == CHORDAL_E_NOMEM || code == CHORDAL_E_CLOSED || code == CHORDAL_E_RETIRED;
+}
+
+static uint64_t note_commit(sim_world *w, int host, const sim_pending *made) {
     sim_life *life = sim_host_life(w, host);
+    uint64_t number = 0;
+    if (w->hosts[host].store.used) {
+        sim_store_commit(w, host, made);
+    } else {
+        number = ++life->commits;
+        keep_ticket(life, number, made->ticket);
+        for (int i = 0; i < SIM_OBJECTS; i++)
+            if (made->objects >> i & 1) sim_check_commit(life, i, number, 0, made->digests[i]);
+    }
+    sim_note(w, "commit", (uint64_t)host, made->objects, number);
+    return number;
+}
+
+uint64_t sim_commit(sim_world *w, int host, chordal_id call, uint32_t objects, const sim_made *by, sim_random *random) {
     chordal_transaction *t;
-    chordal_id ticket;
-    uint64_t digests[SIM_OBJECTS][SIM_STATES];
+    sim_pending made = {.objects = objects};
     int code = 0;
+    if (by) made.call = by->call, made.run = by->run;
     if (chordal_transaction_begin(w->hosts[host].host, call, &t, NULL) < 0) return 0;
     for (int i = 0; i < SIM_OBJECTS && code == 0; i++)
-        if (objects >> i & 1) code = edit_object(w, host, t, life->objects[i].id, random, digests[i]);
+        if (objects >> i & 1) code = edit_object(w, host, t, i, random, made.digests[i]);
     if (code < 0) {
         chordal_transaction_abort(t);
-        if (code != CHORDAL_E_NOMEM && code != CHORDAL_E_CLOSED && code != CHORDAL_E_RETIRED)
-            sim_fail(w, "edit: host %d: %s", host, chordal_error_name(code));
+        if (!may_end_with(w, host, code)) sim_fail(w, "edit: host %d: %s", host, chordal_error_name(code));
         return 0;
     }
-    code = chordal_transaction_commit(t, &ticket, NULL);
-    if (code < 0) return 0;
-    uint64_t number = ++life->commits;
-    keep_ticket(life, number, ticket);
-    for (int i = 0; i < SIM_OBJECTS; i++)
-        if (objects >> i & 1) sim_check_commit(life, i, number, digests[i]);
-    sim_note(w, "commit", (uint64_t)host, objects, number);
-    return number;
+    made.serial = w->edits;
+    return chordal_transaction_commit(t, &made.ticket, NULL) < 0 ? 0 : note_commit(w, host, &made);
 }
 
 static void step_commit(sim_world *w, const sim_step *step) {
@@ -164,7 +188,7 @@ static void step_commit(sim_world *w, const sim_step *step) {
         uint32_t there = 0, some = step->b | 1u << sim_draw(&random, SIM_OBJECTS);
         for (int i = 0; i < SIM_OBJECTS; i++)
             if (sim_host_life(w, host)->objects[i].id) there |= 1u << i;
-        if (there) (void)sim_commit(w, host, 0, there & some ? there & some : there, &random);
+        if (there) (void)sim_commit(w, host, 0, there & some ? there & some : there, NULL, &random);
     }
     sim_host_turn(w, host);
 }
@@ -218,7 +242,9 @@ static void start_call(sim_world *w, sim_reader *reader, sim_random *random) {
     call->timed = sim_draw(random, 5) == 0;
     uint32_t effect = sim_draw(random, 1u << 24);
     size_t len = pack_arguments(packed, (uint64_t)w->calls_len + SIM_CALL_NAME, effect, sim_draw(random, 4) == 0);
-    const char *method = call->idempotent ? "again" : "run";
+    call->durable = w->hosts[reader->target].store.used && sim_draw(random, 2);
+    if (call->durable) call->idempotent = false;
+    const char *method = call->durable ? "once" : call->idempotent ? "again" : "run";
     int code = chordal_call_start(w->hosts[reader->host].host, reader->reference, method, strlen(method),
                                   CHORDAL_FORMAT_PACKED, packed, len, call->timed ? 1 + sim_draw(random, 4000) : 0,
                                   &call->id, NULL);
@@ -341,7 +367,8 @@ static void step_retire(sim_world *w, const sim_step *step) {
     int host = (int)(step->a % (uint32_t)w->hosts_len);
     chordal_id object = sim_host_life(w, host)->objects[step->b % SIM_OBJECTS].id;
     if (!sim_host_runs(w, host) || !object) return;
-    (void)chordal_object_retire(w->hosts[host].host, object, NULL);
+    int code = chordal_object_retire(w->hosts[host].host, object, NULL);
+    if (code == 0) sim_store_retired(w, host, (int)(step->b % SIM_OBJECTS));
     sim_host_turn(w, host);
 }
 

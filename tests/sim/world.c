@@ -44,20 +44,31 @@ static int draw_bytes(void *context, uint8_t *out, size_t len) {
 /* ---- opening and closing ---- */
 
 #define TYPE                                                                                                           \
-    "{\"name\":\"%c%d\",\"version\":1,\"params\":[\"board\"],\"keep\":%s,\"start\":%s,\"guarded\":%s,\"members\":["    \
+    "{\"name\":\"%c%d\",\"version\":1,\"params\":[\"board\"],\"keep\":%s,\"start\":%s,\"guarded\":%s%s,\"members\":["  \
     "{\"name\":\"a\",\"kind\":\"document\",\"initial\":{\"n\":0,\"list\":[1,2,3],\"map\":{\"k\":\"v\"},"               \
-    "\"text\":\"start\"}},{\"name\":\"b\",\"kind\":\"document\",\"initial\":null},"                                    \
-    "{\"name\":\"life\",\"kind\":\"document\",\"initial\":%" PRIu32 "},%s"                                             \
-    "{\"name\":\"run\",\"kind\":\"method\"},{\"name\":\"again\",\"kind\":\"method\",\"idempotent\":true}]}"
+    "\"text\":\"start\"}%s},{\"name\":\"b\",\"kind\":\"document\",\"initial\":null%s},"                                \
+    "{\"name\":\"life\",\"kind\":\"document\",\"persist\":false,\"initial\":%" PRIu32 "},%s"                           \
+    "{\"name\":\"run\",\"kind\":\"method\"},{\"name\":\"again\",\"kind\":\"method\",\"idempotent\":true}%s%s]}"
 #define DERIVE "{\"name\":\"c\",\"kind\":\"derive\",\"from\":[\"a\"]},"
+#define ONCE ",{\"name\":\"once\",\"kind\":\"method\",\"durable\":true}"
+#define ROWS ",{\"name\":\"rows\",\"kind\":\"table\",\"key\":[\"n\"],\"columns\":{\"n\":\"integer\"}}"
 
-static void provide(sim_world *w, sim_host *host, uint32_t life, int type) {
-    char text[1024];
+static bool provide(sim_world *w, sim_host *host, uint32_t life, int type) {
+    char text[1024], words[64] = "";
     chordal_error error = {0};
+    const sim_store *store = &host->store;
     const char *starts = sim_starts(w, host->index, type) ? "true" : "false";
+    const char *guarded = sim_guarded(w, host->index, type) ? "true" : "false";
+    bool persists = sim_persisted(w, host->index, type * SIM_BOARDS), rows = persists && store->rows;
+    const char *memory = store->used && !persists ? ",\"persist\":false" : "";
+    if (persists)
+        snprintf(words, sizeof words, ",\"deltas\":%" PRIu32 ",\"history\":%" PRIu32, store->deltas, store->history);
     snprintf(text, sizeof text, TYPE, type ? 'u' : 't', sim_family(w, host->index), type ? "false" : "true", starts,
-             sim_guarded(w, host->index, type) ? "true" : "false", life, type ? "" : DERIVE);
-    if (chordal_type_provide(host->host, (const uint8_t *)text, strlen(text), &host->types[type], &error) < 0) abort();
+             guarded, words, memory, memory, life, type ? "" : DERIVE, store->used ? ONCE : "", rows ? ROWS : "");
+    int code = chordal_type_provide(host->host, (const uint8_t *)text, strlen(text), &host->types[type], &error);
+    if (code < 0 && !host->store.disk.faults)
+        sim_fail(w, "simulator: host %d: a type is refused: %s", host->index, error.detail);
+    return code == 0;
 }
 
 static chordal_host_options options_of(sim_world *w, sim_host *host, const chordal_memory_functions *memory) {
@@ -78,32 +89,60 @@ static chordal_host_options options_of(sim_world *w, sim_host *host, const chord
                                   .guard_timeout = sim_guard_timeout(w, host->index),
                                   .resolve_timeout = sim_resolve_timeout(w, host->index),
                                   .dial_timeout = 3000,
+                                  .store = host->store.used ? host->store.disk.path : NULL,
+                                  .store_vfs = SIM_DISK_NAME,
+                                  .store_durability = host->store.durability,
+                                  .store_flags = host->store.outbox ? CHORDAL_STORE_OUTBOX : 0,
                                   .name_high = name,
                                   .name_low = name};
 }
 
-void sim_life_new(sim_world *w, int index) {
+sim_life *sim_life_new(sim_world *w, int index) {
     sim_host *host = &w->hosts[index];
     host->lives = realloc(host->lives, (host->lives_len + 1) * sizeof *host->lives);
     sim_life *life = &host->lives[host->lives_len++];
     *life = (sim_life){.serial = ++w->lives};
     sim_check_began(life);
+    return life;
+}
+
+static void draw_streams(const sim_world *w, sim_host *host) {
+    uint64_t index = (uint64_t)host->index, opening = host->store.used ? ++host->store.openings : host->lives_len;
+    host->memory.fails_one_in = 0;
+    host->memory.random = sim_stream(w->plan->seed, 3000 + index, opening);
+    host->entropy = sim_stream(w->plan->seed, 4000 + index, opening);
+}
+
+static bool open_host(sim_world *w, sim_host *host) {
+    chordal_error error = {0};
+    const chordal_memory_functions memory = {sizeof memory, 0, &host->memory, allocate, resize, release};
+    if (!host->store.used) sim_life_new(w, host->index);
+    draw_streams(w, host);
+    const chordal_host_options options = options_of(w, host, &memory);
+    int code = chordal_host_open(&options, &host->host, &error);
+    sim_note(w, "open", (uint64_t)host->index, (uint64_t)-code, 0);
+    if (code < 0 && !host->store.disk.faults)
+        sim_fail(w, "open: host %d: %s: %s", host->index, chordal_error_name(code), error.detail);
+    if (code == 0 && host->store.used) sim_store_found(w, host->index);
+    return code == 0;
+}
+
+/* What cannot be opened while its disk fails is tried again. */
+static bool begin_host(sim_world *w, sim_host *host) {
+    bool begun = open_host(w, host), opened = begun;
+    for (int type = 0; type < SIM_TYPES && begun; type++)
+        begun = provide(w, host, sim_host_life(w, host->index)->serial, type);
+    if (opened && !begun) sim_host_close(w, host->index);
+    if (!begun) sim_later(w, 500, SIM_DO_RESUME, (uint64_t)host->index, 1);
+    return begun;
 }
 
 void sim_host_open(sim_world *w, int index) {
     sim_host *host = &w->hosts[index];
-    chordal_error error = {0};
-    const chordal_memory_functions memory = {sizeof memory, 0, &host->memory, allocate, resize, release};
-    sim_life_new(w, index);
-    host->memory.fails_one_in = 0;
-    host->memory.random = sim_stream(w->plan->seed, 3000 + (uint64_t)index, host->lives_len);
-    host->entropy = sim_stream(w->plan->seed, 4000 + (uint64_t)index, host->lives_len);
     host->wake_at = UINT64_MAX;
     host->paused_until = host->slow_until = 0;
     host->computing = 0;
-    const chordal_host_options options = options_of(w, host, &memory);
-    if (chordal_host_open(&options, &host->host, &error) < 0) abort();
-    for (int type = 0; type < SIM_TYPES; type++) provide(w, host, sim_host_life(w, index)->serial, type);
+    if (!begin_host(w, host)) return;
     sim_places_open(w, index);
     for (int i = 0; i < w->specs_len; i++)
         if (w->specs[i].from == index) sim_spec_link(w, i);
@@ -133,8 +172,10 @@ void sim_host_close(sim_world *w, int index) {
     sim_worker_orphan(w, index);
     for (int i = 0; i < SIM_READERS; i++)
         if (w->readers[i].host == index) sim_reader_forget(w, &w->readers[i]);
+    if (host->store.used) sim_store_leave(w, index);
     chordal_host_forget(host->host);
     host->host = NULL;
+    if (host->store.used) sim_disk_note(w, &host->store.disk);
     for (int i = 0; i < SIM_RUNNING; i++)
         if (w->running[i].host == index) w->running[i].used = false;
     if (host->memory.live_blocks || host->memory.live_bytes)
@@ -178,7 +219,7 @@ static void connect_hosts(sim_world *w, sim_random *random) {
 
 void sim_world_open(sim_world *w, const sim_plan *plan) {
     sim_random random = sim_stream(plan->seed, 2, 0);
-    *w = (sim_world){.plan = plan, .trace = UINT64_C(14695981039346656037), .tracing = w->tracing};
+    *w = (sim_world){.plan = plan, .trace = UINT64_C(14695981039346656037), .tracing = w->tracing, .folder = w->folder};
     w->hosts_len = (int)plan->hosts;
     w->limited = sim_draw(&random, 12) == 0;
     w->guarded = sim_plan_uses(plan, SIM_rule);
@@ -187,6 +228,7 @@ void sim_world_open(sim_world *w, const sim_plan *plan) {
     connect_hosts(w, &random);
     sim_workers_open(w);
     sim_places_draw(w);
+    sim_stores_draw(w);
     for (int i = 0; i < w->hosts_len; i++)
         if (!sim_worker_at(w, i)) sim_host_open(w, i);
     for (size_t i = 0; i < plan->len; i++) sim_later(w, plan->steps[i].at, SIM_DO_STEP, i, 0);
@@ -196,6 +238,9 @@ static void free_lives(sim_host *host) {
     for (size_t i = 0; i < host->lives_len; i++) {
         for (int k = 0; k < SIM_OBJECTS; k++) free(host->lives[i].objects[k].entries);
         free(host->lives[i].tickets);
+        free(host->lives[i].pending);
+        free(host->lives[i].effects);
+        free(host->lives[i].ended);
     }
     free(host->lives);
 }
@@ -205,6 +250,7 @@ void sim_world_close(sim_world *w) {
         if (w->hosts[i].host) sim_host_close(w, i);
         free_lives(&w->hosts[i]);
     }
+    sim_stores_close(w);
     sim_conns_sweep(w);
     for (size_t i = 0; i < w->conns_len; i++) w->conns[i]->opening = false;
     sim_conns_sweep(w);
@@ -241,6 +287,17 @@ void sim_host_wake(sim_world *w, int index, uint64_t at) {
     sim_later(w, at - w->now, SIM_DO_WAKE, (uint64_t)index, at);
 }
 
+/* What a record says of a commit is known before all else that is told beside it. */
+static void told_commits(sim_world *w, const sim_host *host, const uint8_t *buffer, size_t len) {
+    for (size_t at = 0; at < len;) {
+        const chordal_record *record = (const chordal_record *)(const void *)(buffer + at);
+        if (record->kind == CHORDAL_EVENT_TICKET)
+            sim_store_ticket(w, host->index, (const chordal_event_TICKET *)(const void *)record);
+        at += record->length;
+    }
+    sim_store_settle(w, host->index);
+}
+
 static bool poll_once(sim_world *w, sim_host *host) {
     _Alignas(8) uint8_t buffer[1 << 16];
     size_t len;
@@ -250,6 +307,7 @@ static bool poll_once(sim_world *w, sim_host *host) {
         sim_host_wake(w, host->index, w->now + 20);
         return false;
     }
+    if (host->store.used) told_commits(w, host, buffer, len);
     for (size_t at = 0; at < len && host->host; at += ((chordal_record *)(void *)(buffer + at))->length)
         sim_program_event(w, host->index, (const chordal_record *)(const void *)(buffer + at));
     return len != 0;
