@@ -410,17 +410,24 @@ static void put_rows(world *w, int rows) {
     turn(w, w->provider, 0);
 }
 
+/* Where a page begins: a number of two bytes, with a whole page of rows behind it. */
+static int next_page(void) {
+    static int number;
+    number = (number + 7919) % (ROWS - PAGE - 256);
+    return 256 + number;
+}
+
 /* As bindings ask: {"where": {"ge": ["id", number]}, "limit": 100} in packed form, and the answer, too. */
 static void page_once(world *w) {
     static uint8_t page[1 << 16], query[] = "\x82\xa5where\x81\xa2ge\x92\xa2id\xcd..\xa5limit\x64";
-    static int number;
+    int number = next_page();
     size_t found;
-    number = (number + 7919) % (ROWS - PAGE);
     uint8_t *place = query + sizeof query - 1 - 9;
-    place[0] = (uint8_t)(number >> 8 | 1); /* a number of two bytes is not below 256 */
+    place[0] = (uint8_t)(number >> 8);
     place[1] = (uint8_t)number;
     OK(chordal_object_query(w->provider, w->object, 1, CHORDAL_FORMAT_PACKED, query, sizeof query - 1, page,
                             sizeof page, &found, NULL));
+    if (memcmp(page, "\x82\xa4rows\xdc\0\x64", 9) != 0) fail("rows", 0);
 }
 
 static void update_once(world *w) {
@@ -460,10 +467,8 @@ static void alone_page(alone *a) {
         int64_t id, done;
         char title[32];
     } kept[PAGE + 1];
-    static int number;
     int count = 0;
-    number = (number + 7919) % (ROWS - PAGE);
-    sqlite3_bind_int64(a->page, 1, number);
+    sqlite3_bind_int64(a->page, 1, next_page());
     for (; sqlite3_step(a->page) == SQLITE_ROW; count++) {
         kept[count].id = sqlite3_column_int64(a->page, 0);
         memcpy(kept[count].title, sqlite3_column_text(a->page, 1), (size_t)sqlite3_column_bytes(a->page, 1));

@@ -221,7 +221,7 @@ static int change_where(chordal_transaction *transaction, chordal__own_table *ow
     int code = chordal__node_of(runtime, format, where, where_len, &value, error);
     if (code < 0) return code;
     code = chordal__query_where(own->rows->table, value, &query, error);
-    if (code == 0) code = chordal__rows_change(transaction, own, &query, changes, out_count, error);
+    if (code == 0) code = chordal__rows_change(own, &query, changes, out_count, error);
     chordal__query_dispose(&query);
     chordal__node_unref(runtime->memory, value);
     return code;

@@ -118,6 +118,7 @@ chordal__row_set *chordal__row_set_new(chordal__change *change, chordal__rows *r
     if (!set) return NULL;
     set->rows = rows;
     set->capacity = capacity;
+    set->entries = set->room;
     set->next = change->rows;
     change->rows = set;
     return set;
@@ -135,16 +136,37 @@ int chordal__row_set_add(chordal__row_set *set, const void *key_bytes, size_t ke
     return 0;
 }
 
+int chordal__row_set_grow(chordal__row_set *set, uint32_t capacity) {
+    chordal__row_entry *entries =
+        chordal__allocate_zero(set->rows->object->runtime->memory, capacity * sizeof *entries);
+    if (!entries) return CHORDAL_E_NOMEM;
+    set->entries = entries;
+    set->capacity = capacity;
+    return 0;
+}
+
+static void drop_entry(chordal__row_set *set, chordal__row_entry *entry) {
+    chordal__list_remove(&entry->node);
+    let_go(set->rows, entry->pending);
+    chordal__row_unref(entry->key);
+    chordal__row_unref(entry->row);
+    chordal__row_unref(entry->before);
+}
+
+void chordal__row_set_clear(chordal__row_set *set) {
+    for (uint32_t i = 0; i < set->count; i++) drop_entry(set, &set->entries[i]);
+    set->count = 0;
+    if (set->entries == set->room) return;
+    chordal__release(set->rows->object->runtime->memory, set->entries, set->capacity * sizeof *set->entries);
+    set->entries = set->room;
+    set->capacity = 0;
+}
+
 static void drop_set(chordal__row_set *set) {
-    for (uint32_t i = 0; i < set->count; i++) {
-        chordal__row_entry *entry = &set->entries[i];
-        chordal__list_remove(&entry->node);
-        let_go(set->rows, entry->pending);
-        chordal__row_unref(entry->key);
-        chordal__row_unref(entry->row);
-        chordal__row_unref(entry->before);
-    }
-    chordal__release(set->rows->object->runtime->memory, set, sizeof *set + set->capacity * sizeof *set->entries);
+    chordal__row_set_clear(set);
+    chordal__sweep_free(set->sweep);
+    if (set->rows->sweep_set == set) set->rows->sweep_set = NULL;
+    chordal__release(set->rows->object->runtime->memory, set, sizeof *set + set->capacity * sizeof *set->room);
 }
 
 void chordal__tables_drop(chordal__change *change) {
@@ -157,6 +179,8 @@ void chordal__tables_drop(chordal__change *change) {
 
 int chordal__rows_tip(chordal__rows *rows, const void *key_bytes, size_t key_len, const chordal__row *key,
                       chordal__row **out, chordal_error *error) {
+    int code = chordal__rows_settle(rows, error);
+    if (code < 0) return code;
     const chordal__pending *pending = find_pending(rows, key_bytes, key_len);
     if (!pending || chordal__list_empty(&pending->chain))
         return chordal__row_find(rows->object->runtime->store, rows->table, rows->object->owner, key, out, error);
@@ -182,12 +206,16 @@ static chordal__row_set *next_set(each_set *each) {
 
 void chordal__tables_advance(chordal__commit *commit) {
     each_set each = {.commit = commit};
-    for (chordal__row_set *set; (set = next_set(&each)) != NULL;)
+    for (chordal__row_set *set; (set = next_set(&each)) != NULL;) {
         for (uint32_t i = 0; i < set->count; i++) {
             if (!set->entries[i].written) continue;
             chordal__list_append(&set->entries[i].pending->chain, &set->entries[i].node);
             set->rows->moves++;
         }
+        if (!set->sweep) continue;
+        set->rows->sweep_set = set;
+        set->rows->moves++;
+    }
 }
 
 const chordal__row_set *chordal__tables_set(const chordal__commit *commit, const chordal__rows *rows) {
@@ -222,7 +250,18 @@ static int note_before(chordal__rows *rows, chordal__row_entry *entry, chordal_e
                              error);
 }
 
-static int write_set(chordal__row_set *set, uint64_t number, bool ahead, chordal_error *error) {
+/* Who is told of rows has to have them. Each entry's key is the row that was there. */
+static int write_sweep(chordal__row_set *set, uint64_t number, bool ahead, chordal_error *error) {
+    chordal__rows *rows = set->rows;
+    chordal__store *store = rows->object->runtime->store;
+    bool told = store->outbox || !chordal__list_empty(&rows->live);
+    int code = told && rows->sweep_set == set ? chordal__rows_settle(rows, error) : 0;
+    for (uint32_t i = 0; i < set->count && ahead && rows->thirsty; i++)
+        if (!set->entries[i].before) set->entries[i].before = chordal__row_ref(set->entries[i].key);
+    return code < 0 ? code : chordal__sweep_store(store, set->sweep, rows->object->owner, number, error);
+}
+
+static int write_rows(chordal__row_set *set, uint64_t number, bool ahead, chordal_error *error) {
     chordal__object *object = set->rows->object;
     chordal__address address;
     int code = 0;
@@ -242,27 +281,36 @@ int chordal__tables_write(chordal__commit *commit, chordal_error *error) {
     each_set each = {.commit = commit};
     int code = 0;
     for (chordal__row_set *set; code == 0 && (set = next_set(&each)) != NULL;)
-        code = write_set(set, commit->number, is_ahead(commit), error);
+        code = set->sweep ? write_sweep(set, commit->number, is_ahead(commit), error)
+                          : write_rows(set, commit->number, is_ahead(commit), error);
     return code;
+}
+
+static void unchain(chordal__row_set *set) {
+    for (uint32_t i = 0; i < set->count; i++) chordal__list_remove(&set->entries[i].node);
+    if (set->rows->sweep_set == set) set->rows->sweep_set = NULL;
 }
 
 /* The file has them now. */
 void chordal__tables_stored(chordal__commit *commit) {
     each_set each = {.commit = commit};
-    for (chordal__row_set *set; (set = next_set(&each)) != NULL;)
-        for (uint32_t i = 0; i < set->count; i++) chordal__list_remove(&set->entries[i].node);
+    for (chordal__row_set *set; (set = next_set(&each)) != NULL;) unchain(set);
 }
 
 void chordal__tables_fall(chordal__commit *commit) {
     each_set each = {.commit = commit};
-    for (chordal__row_set *set; (set = next_set(&each)) != NULL;)
-        for (uint32_t i = 0; i < set->count; i++) {
-            chordal__row_entry *entry = &set->entries[i];
-            chordal__list_remove(&entry->node);
-            if (!entry->written) continue;
-            entry->pending->fallen = set->rows->fallen = true;
+    for (chordal__row_set *set; (set = next_set(&each)) != NULL;) {
+        unchain(set);
+        if (set->sweep) {
+            set->rows->fallen = true;
             set->rows->moves++;
         }
+        for (uint32_t i = 0; i < set->count; i++) {
+            if (!set->entries[i].written) continue;
+            set->entries[i].pending->fallen = set->rows->fallen = true;
+            set->rows->moves++;
+        }
+    }
 }
 
 bool chordal__tables_on_fallen(const chordal__commit *commit) {

@@ -15,6 +15,7 @@ static void drop_table(chordal__memory *memory, chordal__own_table *table) {
     chordal__list_remove(&table->node);
     while (!chordal__list_empty(&table->list))
         drop_row(memory, CHORDAL__ENTRY(table->list.next, chordal__own_row, node));
+    chordal__sweep_free(table->sweep);
     chordal__map_dispose(&table->by_key);
     chordal__object_unpin(table->rows->object);
     chordal__release(memory, table, sizeof *table);
@@ -28,6 +29,7 @@ void chordal__own_tables_drop(chordal_transaction *transaction) {
 static chordal__own_table *touch(chordal_transaction *transaction, chordal__rows *rows) {
     chordal__own_table *table = chordal__allocate_zero(transaction->memory, sizeof *table);
     if (!table) return NULL;
+    table->transaction = transaction;
     table->rows = rows;
     table->moves = rows->moves;
     chordal__map_init(&table->by_key, transaction->memory, transaction->runtime->seed);
@@ -94,7 +96,8 @@ static int know(chordal_transaction *transaction, chordal__own_table *table, cho
 int chordal__own_row_read(chordal_transaction *transaction, chordal__own_table *table, chordal__row *key,
                           chordal__row **out, chordal_error *error) {
     chordal__own_row *own;
-    int code = know(transaction, table, key, &own, error);
+    int code = chordal__own_table_settle(table, error);
+    if (code == 0) code = know(transaction, table, key, &own, error);
     if (code == 0 && !own->read && !own->written) {
         code = chordal__rows_tip(table->rows, own->bytes, own->len, key, &own->found, error);
         own->read = code == 0;
@@ -106,7 +109,8 @@ int chordal__own_row_read(chordal_transaction *transaction, chordal__own_table *
 int chordal__own_row_write(chordal_transaction *transaction, chordal__own_table *table, chordal__row *key,
                            chordal__row *row, bool always, chordal_error *error) {
     chordal__own_row *own;
-    int code = know(transaction, table, key, &own, error);
+    int code = chordal__own_table_settle(table, error);
+    if (code == 0) code = know(transaction, table, key, &own, error);
     if (code < 0) return code;
     if (row) chordal__row_ref(row);
     chordal__row_unref(own->row);
@@ -178,6 +182,7 @@ int chordal__own_table_op(chordal_transaction *transaction, chordal_id object, c
 /* ---- committing ---- */
 
 static bool changes(const chordal__own_table *table) {
+    if (table->sweep) return true;
     for (chordal__list *node = table->list.next; node != &table->list; node = node->next)
         if (CHORDAL__ENTRY(node, chordal__own_row, node)->written) return true;
     return false;
@@ -225,17 +230,27 @@ int chordal__own_tables_check(const chordal_transaction *transaction, chordal_er
     return code;
 }
 
+static int prepare_sweep(chordal__change *change, chordal__own_table *table) {
+    chordal__row_set *set = chordal__row_set_new(change, table->rows, 0);
+    if (!set) return CHORDAL_E_NOMEM;
+    set->queried = true;
+    set->sweep = table->sweep;
+    table->sweep = NULL;
+    return 0;
+}
+
 static int prepare_table(chordal__change *change, chordal__own_table *table) {
     chordal__row_set *set = chordal__row_set_new(change, table->rows, (uint32_t)table->by_key.count);
     int code = set ? 0 : CHORDAL_E_NOMEM;
-    if (set) set->queried = table->queried;
+    if (!set) return code;
+    set->queried = table->queried;
     for (chordal__list *node = table->list.next; node != &table->list && code == 0; node = node->next) {
         const chordal__own_row *own = CHORDAL__ENTRY(node, chordal__own_row, node);
         chordal__row_entry entry = {.key = own->key, .read = own->read, .written = own->written};
         if (own->written) entry.row = own->row;
         code = chordal__row_set_add(set, own->bytes, own->len, &entry);
     }
-    return code;
+    return code == 0 && table->sweep ? prepare_sweep(change, table) : code;
 }
 
 int chordal__own_tables_prepare(chordal__commit *commit, chordal_transaction *transaction, chordal_error *error) {
@@ -243,8 +258,8 @@ int chordal__own_tables_prepare(chordal__commit *commit, chordal_transaction *tr
     if (!transaction->changes) return 0;
     for (chordal__list *node = transaction->tables.next; node != &transaction->tables && code == 0; node = node->next) {
         chordal__own_table *table = CHORDAL__ENTRY(node, chordal__own_table, node);
-        code = prepare_table(chordal__commit_change(commit, table->rows->object), table);
         commit->writes = commit->writes || changes(table);
+        code = prepare_table(chordal__commit_change(commit, table->rows->object), table);
     }
     return code < 0 ? chordal__fail(error, code, 0, "no memory for a commit") : 0;
 }

@@ -107,14 +107,20 @@ int chordal__rows_merge(chordal__rows *rows, const chordal__query *query, chorda
     return code;
 }
 
+void chordal__own_table_queried(chordal__own_table *own) {
+    if (own->queried) return;
+    own->queried = true;
+    own->query_moves = own->rows->moves;
+}
+
 int chordal__rows_query(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, uint64_t limit,
                         chordal__take_row *take, void *context, chordal_error *error) {
     chordal__cover cover = {.memory = rows->object->runtime->memory, .hides = hides, .context = own};
-    if (own && !own->queried) {
-        own->queried = true;
-        own->query_moves = rows->moves;
-    }
-    int code = own ? cover_by(own, query, &cover) : 0;
+    int code = own ? chordal__own_table_settle(own, error) : 0;
+    if (code == 0 && own) code = chordal__rows_settle(rows, error);
+    if (code < 0) return code;
+    if (own) chordal__own_table_queried(own);
+    code = own ? cover_by(own, query, &cover) : 0;
     if (code < 0)
         chordal__fail(error, code, 0, "no memory for a query");
     else
@@ -125,14 +131,8 @@ int chordal__rows_query(chordal__rows *rows, chordal__own_table *own, const chor
 
 /* ---- answers: {"rows": […], "after": cursor or null} ---- */
 
-typedef struct found {
-    chordal__memory *memory;
-    chordal__row **rows;
-    size_t len, capacity;
-} found;
-
-static int keep(void *context, chordal__row *row, chordal_error *error) {
-    found *list = context;
+int chordal__found_keep(void *context, chordal__row *row, chordal_error *error) {
+    chordal__found *list = context;
     void *rows = list->rows;
     int code =
         chordal__grow(list->memory, &rows, sizeof *list->rows, &list->capacity, list->len + 1, CHORDAL__OWN_ROWS_LIMIT);
@@ -143,7 +143,7 @@ static int keep(void *context, chordal__row *row, chordal_error *error) {
     return 0;
 }
 
-static void drop_found(found *list) {
+void chordal__found_dispose(chordal__found *list) {
     for (size_t i = 0; i < list->len; i++) chordal__row_unref(list->rows[i]);
     chordal__release(list->memory, list->rows, list->capacity * sizeof *list->rows);
 }
@@ -172,7 +172,7 @@ static void end_answer(chordal__buffer *out, const chordal__query *query, const 
         chordal__buffer_byte(out, 0xc0);
 }
 
-static void pack_answer(chordal__buffer *out, const chordal__query *query, const found *list, uint8_t bytes) {
+static void pack_answer(chordal__buffer *out, const chordal__query *query, const chordal__found *list, uint8_t bytes) {
     bool more = list->len > query->limit;
     size_t count = more ? query->limit : list->len;
     chordal__buffer_clear(out);
@@ -282,51 +282,12 @@ static int answer_groups(chordal__rows *rows, chordal__own_table *own, const cho
 int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, bool raw,
                          chordal_error *error) {
     chordal__runtime *runtime = rows->object->runtime;
-    found list = {.memory = runtime->memory};
+    chordal__found list = {.memory = runtime->memory};
     uint8_t bytes = raw ? CHORDAL__BYTES_RAW : CHORDAL__BYTES_BASE64;
     if (chordal__query_is_aggregate(query)) return answer_groups(rows, own, query, error);
     if (!own) return answer_stored(rows, query, bytes, error);
-    int code = chordal__rows_query(rows, own, query, (uint64_t)query->limit + 1, keep, &list, error);
+    int code = chordal__rows_query(rows, own, query, (uint64_t)query->limit + 1, chordal__found_keep, &list, error);
     if (code == 0) pack_answer(&runtime->scratch, query, &list, bytes);
-    drop_found(&list);
-    return code;
-}
-
-/* ---- changing all that match ---- */
-
-static int change_row(chordal_transaction *transaction, chordal__own_table *own, chordal__row *row,
-                      const chordal__node *changes, chordal_error *error) {
-    chordal__row_draft draft;
-    chordal__row *after = NULL;
-    chordal__row_draft_begin(&draft, own->rows->table, row);
-    int code = changes ? chordal__row_draft_object(&draft, changes, error) : 0;
-    if (code == 0 && changes) code = chordal__row_draft_end(&draft, &after, error);
-    if (code == 0 && !chordal__row_equal(row, after))
-        code = chordal__own_row_write(transaction, own, row, after, false, error);
-    chordal__row_unref(after);
-    chordal__row_draft_dispose(&draft);
-    return code;
-}
-
-static int check_changes(const chordal__table *table, const chordal__node *changes, chordal_error *error) {
-    chordal__row_draft draft;
-    chordal__row_draft_begin(&draft, table, NULL);
-    int code = chordal__row_draft_object(&draft, changes, error);
-    for (uint32_t i = 0; i < table->key_len && code == 0; i++)
-        if (draft.given >> table->key[i] & 1)
-            code = chordal__fail(error, CHORDAL_E_INVALID, 0, "the key of a row does not change");
-    chordal__row_draft_dispose(&draft);
-    return code;
-}
-
-int chordal__rows_change(chordal_transaction *transaction, chordal__own_table *own, const chordal__query *query,
-                         const chordal__node *changes, uint64_t *out_count, chordal_error *error) {
-    found list = {.memory = transaction->memory};
-    int code = changes ? check_changes(own->rows->table, changes, error) : 0;
-    if (code == 0) code = chordal__rows_query(own->rows, own, query, UINT64_MAX, keep, &list, error);
-    for (size_t i = 0; i < list.len && code == 0; i++)
-        code = change_row(transaction, own, list.rows[i], changes, error);
-    if (code == 0) *out_count = list.len;
-    drop_found(&list);
+    chordal__found_dispose(&list);
     return code;
 }

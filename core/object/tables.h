@@ -1,7 +1,10 @@
 /* tables.h: the tables of objects: what is prepared and not in the file yet, and what transactions do to rows.
  *
  * A commit's rows stay in memory until the step has written them: for each key a chain of what the commits of the queue
- * do to it, the oldest first. Its end is the tip; what is in the file is the head. */
+ * do to it, the oldest first. Its end is the tip; what is in the file is the head.
+ *
+ * A sweep, the change of all rows that match, is not made row by row unless somebody needs its rows: another
+ * transaction that reads the table before the step, what else its own does to it, a live query, the outbox. */
 #ifndef CHORDAL_CORE_OBJECT_TABLES_H
 #define CHORDAL_CORE_OBJECT_TABLES_H
 
@@ -22,7 +25,9 @@ typedef struct chordal__rows {
     chordal__object *object;
     chordal__table *table;
     chordal__map pending; /* by key */
-    uint64_t moves;       /* of the tips: transactions that queried see conflicts by it */
+    /* Of a commit of the queue whose rows are not known, before all that is pending. */
+    struct chordal__row_set *sweep_set;
+    uint64_t moves; /* of the tips: transactions that queried see conflicts by it */
     bool fallen;
     chordal__list live; /* queries that follow it (live.h) */
     uint32_t thirsty;   /* of these, those that may have to read on: a step notes what was there before it */
@@ -42,8 +47,10 @@ typedef struct chordal__row_set {
     struct chordal__row_set *next; /* of the change */
     chordal__rows *rows;
     uint32_t count, capacity;
-    bool queried; /* it counts on all rows, not only on those of its entries */
-    chordal__row_entry entries[];
+    bool queried;          /* it counts on all rows, not only on those of its entries */
+    chordal__sweep *sweep; /* owned: what the step does in their place; NULL: nothing */
+    chordal__row_entry *entries;
+    chordal__row_entry room[]; /* of them; those of a sweep have a block of their own */
 } chordal__row_set;
 
 /* A member's declaration. UNSUPPORTED (no store), and those of chordal__table_declare. */
@@ -58,8 +65,11 @@ void chordal__tables_forget(chordal__object *object);
 chordal__rows *chordal__rows_of(const chordal__object *object, uint32_t member); /* NULL: no table */
 /* With room for so many entries, in front of the change's others; NULL: no memory. */
 chordal__row_set *chordal__row_set_new(chordal__change *change, chordal__rows *rows, uint32_t capacity);
+/* Room for the entries of a sweep, which has had none. NOMEM. */
+int chordal__row_set_grow(chordal__row_set *set, uint32_t capacity);
 /* The next entry. TAKES nothing, refs rows. NOMEM. */
 int chordal__row_set_add(chordal__row_set *set, const void *key_bytes, size_t key_len, const chordal__row_entry *entry);
+void chordal__row_set_clear(chordal__row_set *set); /* its entries go */
 void chordal__tables_drop(chordal__change *change);
 /* The row at the tip, by its key; *out NULL: there is none. */
 int chordal__rows_tip(chordal__rows *rows, const void *key_bytes, size_t key_len, const chordal__row *key,
@@ -92,13 +102,15 @@ typedef struct chordal__own_row {
 } chordal__own_row;
 
 typedef struct chordal__own_table {
-    chordal__list node;  /* transaction.tables */
+    chordal__list node; /* transaction.tables */
+    chordal_transaction *transaction;
     chordal__rows *rows; /* of an object that is pinned */
     chordal__map by_key;
     chordal__list list; /* own rows, in the order of their first mention */
     uint64_t moves;     /* when it was first touched */
     uint64_t query_moves;
     bool queried;
+    chordal__sweep *sweep; /* owned: what it does last, with no rows written; NULL: nothing */
 } chordal__own_table;
 
 #define CHORDAL__OWN_ROWS_LIMIT (1 << 20) /* of one table in one transaction */
@@ -143,12 +155,28 @@ int chordal__rows_merge(chordal__rows *rows, const chordal__query *query, chorda
 /* As a transaction sees them; `own` NULL: as they are in the file. */
 int chordal__rows_query(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, uint64_t limit,
                         chordal__take_row *take, void *context, chordal_error *error);
+void chordal__own_table_queried(chordal__own_table *own); /* it counts on all rows from now on */
 /* The answer packed in the runtime's scratch. */
 int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, bool raw,
                          chordal_error *error);
 void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups); /* the array of groups */
-/* Change all rows that match; `changes` NULL: remove them. After an error some are changed. */
-int chordal__rows_change(chordal_transaction *transaction, chordal__own_table *own, const chordal__query *query,
-                         const chordal__node *changes, uint64_t *out_count, chordal_error *error);
+/* Rows that are kept for later: a chordal__take_row with one of these. */
+typedef struct chordal__found {
+    chordal__memory *memory;
+    chordal__row **rows;
+    size_t len, capacity;
+} chordal__found;
+int chordal__found_keep(void *context, chordal__row *row, chordal_error *error);
+void chordal__found_dispose(chordal__found *found);
+
+/* ---- table_sweep.c: all rows that match ---- */
+
+/* Change all rows that match; `changes` NULL: remove them. TAKES query. After an error some are changed. */
+int chordal__rows_change(chordal__own_table *own, chordal__query *query, const chordal__node *changes,
+                         uint64_t *out_count, chordal_error *error);
+/* Somebody needs the rows of the sweep that waits, if there is one: of a transaction, of the queue. A failure leaves it
+ * as it is. */
+int chordal__own_table_settle(chordal__own_table *own, chordal_error *error);
+int chordal__rows_settle(chordal__rows *rows, chordal_error *error);
 
 #endif

@@ -3,15 +3,20 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void chordal__base64_write(chordal__buffer *out, const uint8_t *data, size_t len) {
+uint8_t *chordal__base64_put(uint8_t *out, const uint8_t *data, size_t len) {
     for (size_t i = 0; i < len; i += 3) {
         size_t count = len - i < 3 ? len - i : 3;
         uint32_t bits = (uint32_t)data[i] << 16;
         if (count > 1) bits |= (uint32_t)data[i + 1] << 8;
         if (count > 2) bits |= data[i + 2];
-        for (size_t k = 0; k < 4; k++)
-            chordal__buffer_byte(out, k <= count ? (uint8_t)letters[bits >> (18 - 6 * k) & 63] : '=');
+        for (size_t k = 0; k < 4; k++) *out++ = k <= count ? (uint8_t)letters[bits >> (18 - 6 * k) & 63] : '=';
     }
+    return out;
+}
+
+void chordal__base64_write(chordal__buffer *out, const uint8_t *data, size_t len) {
+    uint8_t *at = chordal__buffer_extend(out, CHORDAL__BASE64_LENGTH(len));
+    if (at) (void)chordal__base64_put(at, data, len);
 }
 
 static int value_of(uint8_t letter) {

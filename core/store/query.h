@@ -93,7 +93,7 @@ typedef struct chordal__kept_scan {
 typedef struct chordal__scan {
     chordal__store *store;
     const chordal__query *query;
-    chordal__kept_scan *kept; /* NULL: there are no rows */
+    sqlite3_stmt *statement; /* NULL: there are no rows */
 } chordal__scan;
 /* The rows of an owner that match, in order, from the cursor on; `limit` at most. To be ended if it began. */
 int chordal__scan_begin(chordal__store *store, const chordal__query *query, const chordal__owner *owner, uint64_t limit,
@@ -105,6 +105,32 @@ int chordal__scan_cells(chordal__scan *scan, chordal__cell cells[CHORDAL__COLUMN
 int chordal__scan_next(chordal__scan *scan, CHORDAL_OWN chordal__row **out, chordal_error *error);
 void chordal__scan_end(chordal__scan *scan);
 void chordal__scans_close(chordal__store *store);
+/* For other statements over the rows that match: " WHERE …" and its values, the first at *at; a kept statement by its
+ * text, to be ended by chordal__statement_end. */
+void chordal__query_put_column(chordal__buffer *sql, const chordal__query *query, uint32_t column);
+void chordal__query_put_where(chordal__buffer *sql, const chordal__query *query);
+int chordal__query_bind_where(sqlite3_stmt *statement, const chordal__query *query, int64_t owner, int *at); /* NOMEM */
+int chordal__scan_statement(chordal__store *store, const chordal__buffer *sql, sqlite3_stmt **out,
+                            chordal_error *error);
+
+/* ---- query_sweep.c: all rows that match are changed or removed by one statement ---- */
+
+typedef struct chordal__sweep {
+    chordal__query query;  /* owned; of it the condition */
+    chordal__row *changes; /* owned: the cells that are given; NULL: the rows are removed */
+    uint64_t given;        /* a bit for each column */
+} chordal__sweep;
+/* TAKES query, whose table gives the memory; NULL: no memory, query is disposed of. */
+CHORDAL_OWN chordal__sweep *chordal__sweep_new(chordal__query *query);
+void chordal__sweep_free(chordal__sweep *sweep); /* NULL allowed */
+/* How many rows of the file match, and how many of these it would leave as another. */
+int chordal__sweep_count(chordal__store *store, const chordal__sweep *sweep, const chordal__owner *owner,
+                         uint64_t *out_matching, uint64_t *out_changing, chordal_error *error);
+/* In a step, for commit `number`. */
+int chordal__sweep_store(chordal__store *store, const chordal__sweep *sweep, const chordal__owner *owner,
+                         uint64_t number, chordal_error *error);
+/* A row as it is afterwards; not of one that removes. NULL: no memory. */
+CHORDAL_OWN chordal__row *chordal__sweep_row(const chordal__sweep *sweep, const chordal__row *row);
 
 /* ---- query_groups.c: counts and sums ---- */
 

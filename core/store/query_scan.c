@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-static void put_column(chordal__buffer *sql, const chordal__query *query, uint32_t column) {
+void chordal__query_put_column(chordal__buffer *sql, const chordal__query *query, uint32_t column) {
     chordal__buffer_byte(sql, 'c');
     chordal__buffer_decimal(sql, query->table->columns[column].number);
 }
@@ -16,14 +16,14 @@ static void put_comparison(chordal__buffer *sql, const chordal__query *query, co
     static const char *const operators[] = {
         [CHORDAL__TERM_LT] = "<?", [CHORDAL__TERM_LE] = "<=?", [CHORDAL__TERM_GT] = ">?", [CHORDAL__TERM_GE] = ">=?"};
     chordal__buffer_byte(sql, '(');
-    put_column(sql, query, term->column);
+    chordal__query_put_column(sql, query, term->column);
     if (term->kind == CHORDAL__TERM_IN) {
         chordal__buffer_text(sql, " IN(");
         for (uint32_t i = 0; i < term->values; i++) chordal__buffer_text(sql, i ? ",?" : "?");
         chordal__buffer_byte(sql, ')');
     } else if (term->kind == CHORDAL__TERM_PREFIX) {
         chordal__buffer_text(sql, ">=? AND ");
-        put_column(sql, query, term->column);
+        chordal__query_put_column(sql, query, term->column);
         chordal__buffer_text(sql, "<?");
     } else {
         chordal__buffer_text(sql, operators[term->kind]);
@@ -46,10 +46,10 @@ static void put_term(chordal__buffer *sql, const chordal__query *query, uint32_t
         }
         chordal__buffer_byte(sql, ')');
     } else if (term->kind == CHORDAL__TERM_NULL || is_any_text(query, term)) {
-        put_column(sql, query, term->column);
+        chordal__query_put_column(sql, query, term->column);
         chordal__buffer_text(sql, (term->kind == CHORDAL__TERM_NULL) == term->negated ? " IS NOT NULL" : " IS NULL");
     } else if (term->kind == CHORDAL__TERM_EQ) {
-        put_column(sql, query, term->column);
+        chordal__query_put_column(sql, query, term->column);
         chordal__buffer_text(sql, term->negated ? " IS NOT ?" : "=?");
     } else {
         put_comparison(sql, query, term);
@@ -67,16 +67,16 @@ static void put_after(chordal__buffer *sql, const chordal__query *query, uint32_
     bool null = after_of(query, i)->kind == CHORDAL__CELL_NULL, last = i + 1 == query->order_len;
     chordal__buffer_byte(sql, '(');
     if (order->down && null) chordal__buffer_text(sql, "FALSE");
-    if (!order->down || !null) put_column(sql, query, order->column);
+    if (!order->down || !null) chordal__query_put_column(sql, query, order->column);
     if (!order->down) chordal__buffer_text(sql, null ? " IS NOT NULL" : ">?");
     if (order->down && !null) {
         chordal__buffer_text(sql, "<? OR ");
-        put_column(sql, query, order->column);
+        chordal__query_put_column(sql, query, order->column);
         chordal__buffer_text(sql, " IS NULL");
     }
     if (!last) {
         chordal__buffer_text(sql, " OR ");
-        put_column(sql, query, order->column);
+        chordal__query_put_column(sql, query, order->column);
         chordal__buffer_text(sql, null ? " IS NULL AND " : "=? AND ");
         put_after(sql, query, i + 1);
     }
@@ -90,29 +90,33 @@ static bool has_edge(const chordal__query *query) {
     return !first->down || query->table->columns[first->column].key;
 }
 
-static void write_sql(chordal__buffer *sql, const chordal__query *query) {
-    chordal__buffer_text(sql, "SELECT ");
-    for (uint32_t i = 0; i < query->table->columns_len; i++) {
-        chordal__buffer_text(sql, i ? "," : "");
-        put_column(sql, query, i);
-    }
-    chordal__buffer_text(sql, " FROM chordal_table_");
-    chordal__buffer_decimal(sql, (uint64_t)query->table->id);
+void chordal__query_put_where(chordal__buffer *sql, const chordal__query *query) {
     chordal__buffer_text(sql, " WHERE object=?");
     if (query->stale) chordal__buffer_text(sql, " AND v<");
     if (query->stale) chordal__buffer_decimal(sql, query->table->version);
     if (query->terms_len) chordal__buffer_text(sql, " AND ");
     if (query->terms_len) put_term(sql, query, 0);
+}
+
+static void write_sql(chordal__buffer *sql, const chordal__query *query) {
+    chordal__buffer_text(sql, "SELECT ");
+    for (uint32_t i = 0; i < query->table->columns_len; i++) {
+        chordal__buffer_text(sql, i ? "," : "");
+        chordal__query_put_column(sql, query, i);
+    }
+    chordal__buffer_text(sql, " FROM chordal_table_");
+    chordal__buffer_decimal(sql, (uint64_t)query->table->id);
+    chordal__query_put_where(sql, query);
     if (has_edge(query)) {
         chordal__buffer_text(sql, " AND ");
-        put_column(sql, query, query->order[0].column);
+        chordal__query_put_column(sql, query, query->order[0].column);
         chordal__buffer_text(sql, query->order[0].down ? "<=?" : ">=?");
     }
     if (query->after) chordal__buffer_text(sql, " AND ");
     if (query->after) put_after(sql, query, 0);
     for (uint32_t i = 0; i < query->order_len; i++) {
         chordal__buffer_text(sql, i ? "," : " ORDER BY ");
-        put_column(sql, query, query->order[i].column);
+        chordal__query_put_column(sql, query, query->order[i].column);
         chordal__buffer_text(sql, query->order[i].down ? " DESC" : "");
     }
     chordal__buffer_text(sql, " LIMIT ?");
@@ -155,10 +159,14 @@ static void bind_after(sqlite3_stmt *statement, const chordal__query *query, int
     }
 }
 
+int chordal__query_bind_where(sqlite3_stmt *statement, const chordal__query *query, int64_t owner, int *at) {
+    sqlite3_bind_int64(statement, (*at)++, owner);
+    return bind_terms(statement, query, at);
+}
+
 static int bind_all(sqlite3_stmt *statement, const chordal__query *query, int64_t owner, uint64_t limit) {
     int at = 1;
-    sqlite3_bind_int64(statement, at++, owner);
-    int code = bind_terms(statement, query, &at);
+    int code = chordal__query_bind_where(statement, query, owner, &at);
     bind_after(statement, query, &at);
     sqlite3_bind_int64(statement, at, limit > INT64_MAX ? INT64_MAX : (int64_t)limit);
     return code;
@@ -198,21 +206,28 @@ static int prepare(chordal__store *store, const chordal__buffer *sql, chordal__k
     return 0;
 }
 
-static int statement_of(chordal__store *store, const chordal__query *query, chordal__kept_scan **out,
-                        chordal_error *error) {
+int chordal__scan_statement(chordal__store *store, const chordal__buffer *sql, sqlite3_stmt **out,
+                            chordal_error *error) {
+    chordal__kept_scan *kept = sql->failed ? NULL : find(store, sql);
+    int code = sql->failed ? chordal__fail(error, sql->failed, 0, "no memory for a query") : 0;
+    if (code == 0 && !kept) code = prepare(store, sql, &kept, error);
+    if (code < 0) return code;
+    chordal__list_remove(&kept->node);
+    chordal__list_prepend(&store->scans, &kept->node);
+    if (store->scans_len > CHORDAL__SCANS_KEPT)
+        drop(store, CHORDAL__ENTRY(store->scans.previous, chordal__kept_scan, node));
+    store->counters->statements++;
+    *out = kept->statement;
+    return 0;
+}
+
+static int statement_of(chordal__store *store, const chordal__query *query, sqlite3_stmt **out, chordal_error *error) {
     chordal__buffer sql;
     chordal__buffer_init(&sql, store->memory, UINT32_MAX);
     write_sql(&sql, query);
-    int code = sql.failed ? chordal__fail(error, sql.failed, 0, "no memory for a query") : 0;
-    *out = code == 0 ? find(store, &sql) : NULL;
-    if (code == 0 && !*out) code = prepare(store, &sql, out, error);
+    int code = chordal__scan_statement(store, &sql, out, error);
     chordal__buffer_dispose(&sql);
-    if (code < 0) return code;
-    chordal__list_remove(&(*out)->node);
-    chordal__list_prepend(&store->scans, &(*out)->node);
-    if (store->scans_len > CHORDAL__SCANS_KEPT)
-        drop(store, CHORDAL__ENTRY(store->scans.previous, chordal__kept_scan, node));
-    return 0;
+    return code;
 }
 
 void chordal__scans_close(chordal__store *store) {
@@ -226,17 +241,16 @@ int chordal__scan_begin(chordal__store *store, const chordal__query *query, cons
                         chordal__scan *out, chordal_error *error) {
     *out = (chordal__scan){.store = store, .query = query};
     if (!owner->id) return 0;
-    int code = statement_of(store, query, &out->kept, error);
+    int code = statement_of(store, query, &out->statement, error);
     if (code < 0) return code;
-    store->counters->statements++;
-    code = bind_all(out->kept->statement, query, owner->id, limit);
+    code = bind_all(out->statement, query, owner->id, limit);
     if (code == 0) return 0;
     chordal__scan_end(out);
     return chordal__fail(error, code, 0, "no memory for a query");
 }
 
 static int step(chordal__scan *scan, bool *out_more, chordal_error *error) {
-    int result = scan->kept ? sqlite3_step(scan->kept->statement) : SQLITE_DONE;
+    int result = scan->statement ? sqlite3_step(scan->statement) : SQLITE_DONE;
     *out_more = result == SQLITE_ROW;
     return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : chordal__store_fail(scan->store, result, error);
 }
@@ -244,7 +258,7 @@ static int step(chordal__scan *scan, bool *out_more, chordal_error *error) {
 int chordal__scan_cells(chordal__scan *scan, chordal__cell cells[CHORDAL__COLUMNS_LIMIT], bool *out_more,
                         chordal_error *error) {
     int code = step(scan, out_more, error);
-    if (*out_more) chordal__cells_of_statement(scan->query->table, scan->kept->statement, 0, cells);
+    if (*out_more) chordal__cells_of_statement(scan->query->table, scan->statement, 0, cells);
     return code;
 }
 
@@ -253,13 +267,13 @@ int chordal__scan_next(chordal__scan *scan, chordal__row **out, chordal_error *e
     int code = step(scan, &more, error);
     *out = NULL;
     if (!more) return code;
-    *out = chordal__row_of_statement(scan->store->memory, scan->query->table, scan->kept->statement, 0);
+    *out = chordal__row_of_statement(scan->store->memory, scan->query->table, scan->statement, 0);
     return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
 }
 
 void chordal__scan_end(chordal__scan *scan) {
-    if (!scan->kept) return;
-    sqlite3_reset(scan->kept->statement);
-    sqlite3_clear_bindings(scan->kept->statement);
-    scan->kept = NULL;
+    if (!scan->statement) return;
+    sqlite3_reset(scan->statement);
+    sqlite3_clear_bindings(scan->statement);
+    scan->statement = NULL;
 }

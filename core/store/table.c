@@ -148,12 +148,30 @@ static int read_defaults(chordal__table *table, chordal_error *error) {
     int code = 0;
     chordal__row_draft_begin(&draft, table, NULL);
     for (uint32_t i = 0; i < table->columns_len && code == 0; i++) code = read_default(table, i, &draft, error);
-    for (uint32_t i = 0; i < table->columns_len; i++)
-        if (draft.at[i] != SIZE_MAX) draft.cells[i].as.bytes.data = chordal__cell_place(&draft.bytes, draft.at[i]);
-    if (code == 0) table->initial = chordal__row_new(table->memory, draft.cells, table->columns_len);
+    if (code == 0) table->initial = chordal__row_draft_row(&draft);
     chordal__row_draft_dispose(&draft);
     if (code == 0 && !table->initial) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a table");
     return code;
+}
+
+/* ---- names, as they stand in each row ---- */
+
+static int pack_names(chordal__table *table, chordal_error *error) {
+    uint8_t head[5], *at;
+    for (uint32_t i = 0; i < table->columns_len; i++) {
+        chordal__column *column = &table->columns[i];
+        column->packed_len = chordal__pack_string_head(head, column->name_len) + column->name_len;
+        table->names_len += column->packed_len;
+    }
+    at = table->names = chordal__allocate_zero(table->memory, table->names_len + CHORDAL__NAME_COPY);
+    if (!at) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a table");
+    for (uint32_t i = 0; i < table->columns_len; i++) {
+        chordal__column *column = &table->columns[i];
+        memcpy(at + chordal__pack_string_head(at, column->name_len), column->name, column->name_len);
+        column->packed = at;
+        at += column->packed_len;
+    }
+    return 0;
 }
 
 /* ---- life ---- */
@@ -170,6 +188,7 @@ int chordal__table_declare(chordal__memory *memory, chordal__node *declared, cho
     if (code == 0) code = read_indexes(table, error);
     if (code == 0) code = read_version(table, error);
     if (code == 0) code = read_defaults(table, error);
+    if (code == 0) code = pack_names(table, error);
     if (code < 0)
         chordal__table_free(table);
     else
@@ -182,6 +201,7 @@ void chordal__table_free(chordal__table *table) {
     for (int i = 0; i < CHORDAL__ROW_STATEMENTS; i++) sqlite3_finalize(table->statements[i]);
     chordal__list_remove(&table->node);
     chordal__row_unref(table->initial);
+    if (table->names) chordal__release(table->memory, table->names, table->names_len + CHORDAL__NAME_COPY);
     chordal__node_unref(table->memory, table->declared);
     chordal__release(table->memory, table, sizeof *table);
 }

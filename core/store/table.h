@@ -53,13 +53,16 @@ static inline bool chordal__cell_has_bytes(const chordal__cell *cell) {
 #define CHORDAL__KEY_BYTES 4096   /* of the texts and bytes of one key */
 #define CHORDAL__SQL_COLUMNS 1024 /* that a table may come to have had */
 #define CHORDAL__COLUMN_NAME_BYTES 255
+#define CHORDAL__NAME_COPY 16 /* bytes that are copied at once of a packed name */
 
 typedef struct chordal__column {
     const uint8_t *name; /* in the declaration */
     size_t name_len;
     uint8_t type; /* CHORDAL__CELL_… */
     bool key, known;
-    uint32_t number; /* what SQL knows it by */
+    uint32_t number;       /* what SQL knows it by */
+    const uint8_t *packed; /* the name, in table.names */
+    size_t packed_len;
 } chordal__column;
 
 typedef struct chordal__index {
@@ -82,6 +85,8 @@ typedef struct chordal__table {
     chordal__column columns[CHORDAL__COLUMNS_LIMIT];
     uint32_t key[CHORDAL__KEY_LIMIT];
     chordal__index indexes[CHORDAL__INDEXES_LIMIT];
+    uint8_t *names; /* of the columns, packed, and CHORDAL__NAME_COPY bytes behind them */
+    size_t names_len;
     chordal__row *initial; /* what a row has where nothing is given */
     sqlite3_stmt *statements[CHORDAL__ROW_STATEMENTS];
 } chordal__table;
@@ -127,6 +132,8 @@ int chordal__row_draft_packed_cell(chordal__row_draft *draft, chordal__reader *r
                                    const chordal__limits *limits, chordal_error *error);
 int chordal__row_draft_cell(chordal__row_draft *draft, uint32_t column, const chordal__node *value,
                             chordal_error *error);
+/* The row as far as it is given; NULL: no memory. */
+CHORDAL_OWN chordal__row *chordal__row_draft_row(chordal__row_draft *draft);
 /* The row, with all of its key. INVALID (a part of the key is null), SIZE, NOMEM. */
 int chordal__row_draft_end(chordal__row_draft *draft, CHORDAL_OWN chordal__row **out, chordal_error *error);
 void chordal__row_draft_dispose(chordal__row_draft *draft);
@@ -143,6 +150,8 @@ void chordal__pack_write_object(chordal__buffer *out, uint32_t count); /* the he
 void chordal__row_key(chordal__buffer *out, const chordal__table *table, const chordal__row *row);
 
 /* ---- base64.c: RFC 4648, padded ---- */
+#define CHORDAL__BASE64_LENGTH(len) (((len) + 2) / 3 * 4)
+uint8_t *chordal__base64_put(uint8_t *out, const uint8_t *data, size_t len); /* where there is room; its end */
 void chordal__base64_write(chordal__buffer *out, const uint8_t *data, size_t len);
 /* SYNTAX: not the canonical form; what was written stays. */
 int chordal__base64_read(chordal__buffer *out, const uint8_t *text, size_t len);
@@ -163,6 +172,9 @@ typedef struct chordal__owner {
 } chordal__owner;
 int chordal__owner_find(chordal__store *store, const chordal__address *address, chordal__owner *owner,
                         chordal_error *error);
+/* In a step: commit `number` writes rows. A row does not tell which commit wrote it, so a run notes ahead up to which
+ * number it may have given some: an opening after a crash goes on behind that. */
+int chordal__rows_begin(chordal__store *store, uint64_t number, chordal_error *error);
 /* In a step. `row` NULL: remove the one with the key of `key`. */
 int chordal__row_store(chordal__store *store, chordal__table *table, chordal__owner *owner,
                        const chordal__address *address, uint64_t number, const chordal__row *key,

@@ -243,11 +243,15 @@ static int check_key(const chordal__row_draft *draft, chordal_error *error) {
     return bytes <= CHORDAL__KEY_BYTES ? 0 : chordal__fail(error, CHORDAL_E_SIZE, 0, "a key has at most 4096 bytes");
 }
 
+chordal__row *chordal__row_draft_row(chordal__row_draft *draft) {
+    for (uint32_t i = 0; i < draft->table->columns_len; i++)
+        if (draft->at[i] != SIZE_MAX) draft->cells[i].as.bytes.data = chordal__cell_place(&draft->bytes, draft->at[i]);
+    return chordal__row_new(draft->table->memory, draft->cells, draft->table->columns_len);
+}
+
 int chordal__row_draft_end(chordal__row_draft *draft, chordal__row **out, chordal_error *error) {
     int code = check_key(draft, error);
     if (code < 0) return code;
-    for (uint32_t i = 0; i < draft->table->columns_len; i++)
-        if (draft->at[i] != SIZE_MAX) draft->cells[i].as.bytes.data = chordal__cell_place(&draft->bytes, draft->at[i]);
-    *out = chordal__row_new(draft->table->memory, draft->cells, draft->table->columns_len);
+    *out = chordal__row_draft_row(draft);
     return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
 }

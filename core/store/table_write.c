@@ -97,17 +97,18 @@ static void bind_key(sqlite3_stmt *statement, const chordal__table *table, int64
 
 /* ---- rows read ---- */
 
+/* A value is asked for once. It belongs to the statement, which one thread uses at a time: no lock protects it. */
 static void read_cell(sqlite3_stmt *statement, int at, uint8_t type, chordal__cell *out) {
-    int kind = sqlite3_column_type(statement, at);
-    *out = (chordal__cell){.kind = kind == SQLITE_NULL ? CHORDAL__CELL_NULL : type};
+    sqlite3_value *value = sqlite3_column_value(statement, at);
+    out->kind = sqlite3_value_type(value) == SQLITE_NULL ? CHORDAL__CELL_NULL : type;
     if (out->kind == CHORDAL__CELL_INTEGER) {
-        out->as.integer = sqlite3_column_int64(statement, at);
+        out->as.integer = sqlite3_value_int64(value);
     } else if (out->kind == CHORDAL__CELL_REAL) {
-        out->as.real = sqlite3_column_double(statement, at);
+        out->as.real = sqlite3_value_double(value);
     } else if (chordal__cell_has_bytes(out)) {
         bool text = out->kind == CHORDAL__CELL_TEXT;
-        out->as.bytes.data = text ? sqlite3_column_text(statement, at) : sqlite3_column_blob(statement, at);
-        out->as.bytes.len = (size_t)sqlite3_column_bytes(statement, at);
+        out->as.bytes.data = text ? sqlite3_value_text(value) : sqlite3_value_blob(value);
+        out->as.bytes.len = out->as.bytes.data ? (size_t)sqlite3_value_bytes(value) : 0;
     }
 }
 
@@ -181,8 +182,6 @@ static int add_owner(chordal__store *store, chordal__owner *owner, const chordal
 
 /* ---- rows written ---- */
 
-/* A row does not tell which commit wrote it, so a run notes ahead up to which number it may have given some: an opening
- * after a crash goes on behind that. */
 static int reserve(chordal__store *store, uint64_t number, chordal_error *error) {
     int code = chordal__lineage_begin(store, error);
     uint64_t reserved = store->staged_reserved ? store->staged_reserved : store->reserved;
@@ -193,6 +192,12 @@ static int reserve(chordal__store *store, uint64_t number, chordal_error *error)
     sqlite3_bind_int64(statement, 2, (int64_t)(number + CHORDAL__NUMBERS_AHEAD));
     code = chordal__statement_run(store, statement, error);
     if (code == 0) store->staged_reserved = number + CHORDAL__NUMBERS_AHEAD;
+    return code;
+}
+
+int chordal__rows_begin(chordal__store *store, uint64_t number, chordal_error *error) {
+    int code = reserve(store, number, error);
+    if (code == 0) store->staged_number = number;
     return code;
 }
 
@@ -209,9 +214,8 @@ static int put(chordal__store *store, chordal__table *table, int64_t owner, cons
 int chordal__row_store(chordal__store *store, chordal__table *table, chordal__owner *owner,
                        const chordal__address *address, uint64_t number, const chordal__row *key,
                        const chordal__row *row, chordal_error *error) {
-    int code = reserve(store, number, error);
+    int code = chordal__rows_begin(store, number, error);
     if (code < 0) return code;
-    store->staged_number = number;
     if (row && !owner->id) code = add_owner(store, owner, address, error);
     if (code == 0 && row) return put(store, table, owner->id, row, error);
     if (code < 0 || !owner->id) return code;

@@ -549,7 +549,6 @@ void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *
 void chordal__pack_write_constant(chordal__buffer *buffer, unsigned kind);
 void chordal__pack_write_map(chordal__buffer *buffer, uint64_t count);
 /* Heads of at most 5 bytes; returns how many. */
-size_t chordal__pack_string_head(uint8_t *out, uint64_t len);
 size_t chordal__pack_head(uint8_t *out, bool map, uint64_t count);
 
 #endif

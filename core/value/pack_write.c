@@ -78,7 +78,7 @@ static size_t put_unsigned(uint8_t *out, uint64_t value) {
     return put_big(out, 0xcf, value, 8);
 }
 
-static size_t put_integer(uint8_t *out, int64_t value) {
+size_t chordal__pack_integer(uint8_t *out, int64_t value) {
     if (value >= 0) return put_unsigned(out, (uint64_t)value);
     if (value >= -32) {
         out[0] = (uint8_t)value;
@@ -92,7 +92,7 @@ static size_t put_integer(uint8_t *out, int64_t value) {
 
 static size_t put_number(uint8_t *out, const chordal__number *number) {
     uint64_t bits;
-    if (number->kind == CHORDAL_KIND_INTEGER) return put_integer(out, number->as.integer);
+    if (number->kind == CHORDAL_KIND_INTEGER) return chordal__pack_integer(out, number->as.integer);
     if (number->kind == CHORDAL_KIND_UNSIGNED) return put_unsigned(out, number->as.unsigned_integer);
     memcpy(&bits, &number->as.real, sizeof bits);
     return put_big(out, 0xcb, bits, 8);
@@ -105,7 +105,7 @@ void chordal__pack_write_number(chordal__buffer *buffer, const chordal__number *
 
 void chordal__pack_write_integer(chordal__buffer *buffer, int64_t integer) {
     uint8_t bytes[9];
-    chordal__buffer_put(buffer, bytes, put_integer(bytes, integer));
+    chordal__buffer_put(buffer, bytes, chordal__pack_integer(bytes, integer));
 }
 
 static const uint8_t constants[3] = {0xc0, 0xc2, 0xc3};

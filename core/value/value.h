@@ -145,6 +145,9 @@ void chordal__pack_write_string(chordal__buffer *buffer, const void *utf8, size_
 void chordal__pack_write_array(chordal__buffer *buffer, uint64_t count);               /* the head only */
 void chordal__pack_write_bytes(chordal__buffer *buffer, const void *data, size_t len); /* MessagePack bin */
 void chordal__pack_write_integer(chordal__buffer *buffer, int64_t integer);
+/* The same where there is room: the bytes written, at most 5 and 9. */
+size_t chordal__pack_string_head(uint8_t *out, uint64_t len);
+size_t chordal__pack_integer(uint8_t *out, int64_t integer);
 /* Rewrite a value between formats without building a tree. */
 int chordal__pack_from_json(chordal__buffer *out, chordal__reader *json, const chordal__limits *limits,
                             chordal_error *error);

@@ -154,6 +154,88 @@ static int live_scenario(const chordal_memory_functions *functions, fault_memory
     return w.code;
 }
 
+/* ---- sweeps: whoever needs their rows has them or is refused, and nothing is left half done ---- */
+
+static bool update(world *w, chordal_transaction *t, const char *where, const char *changes) {
+    uint64_t count;
+    return AGAIN(w, chordal_transaction_update_where(t, w->object, BOARD_NOTES, CHORDAL_FORMAT_JSON,
+                                                     (const uint8_t *)where, strlen(where), (const uint8_t *)changes,
+                                                     strlen(changes), &count, NULL));
+}
+
+static bool begin(world *w, chordal_transaction **t) {
+    return AGAIN(w, chordal_transaction_begin(w->h.host, 0, t, NULL));
+}
+
+static bool end(world *w, chordal_transaction *t, bool done) {
+    chordal_id ticket;
+    if (done) return went(w, chordal_transaction_commit(t, &ticket, NULL));
+    chordal_transaction_abort(t);
+    return false;
+}
+
+static bool put_three(world *w) {
+    chordal_transaction *t;
+    bool done = begin(w, &t) && end(w, t,
+                                    act(w, t, chordal_transaction_put, "{\"id\":1}") &&
+                                        act(w, t, chordal_transaction_put, "{\"id\":2,\"title\":\"it\"}") &&
+                                        act(w, t, chordal_transaction_put, "{\"id\":3,\"data\":[3]}"));
+    turn(w);
+    return done;
+}
+
+/* The second reads what the first has done, the third goes on behind its own. */
+static bool sweep_all(world *w) {
+    chordal_transaction *t;
+    bool done = begin(w, &t) && end(w, t, update(w, t, "null", "{\"done\":3}"));
+    done = done && begin(w, &t) &&
+           end(w, t, ask(w, t, "{\"limit\":1}") && act(w, t, chordal_transaction_patch, "{\"id\":2,\"done\":4}"));
+    turn(w);
+    done = done && begin(w, &t) &&
+           end(w, t,
+               update(w, t, "{\"eq\":[\"done\",3]}", "{\"done\":5,\"title\":\"t\"}") &&
+                   act(w, t, chordal_transaction_patch, "{\"id\":3,\"weight\":2}"));
+    turn(w);
+    return done;
+}
+
+/* What a transaction sees is what is stored, when nothing is under way. */
+static void compare_layers(world *w, const char *expected) {
+    static char stored[sizeof row_text];
+    fault_heal(w->memory);
+    turn(w);
+    snprintf(stored, sizeof stored, "%s", query_of(&w->h, w->object, BOARD_NOTES, "{}"));
+    chordal_transaction *t = draft_on(&w->h);
+    CHECK_TEXT(query_in(t, w->object, BOARD_NOTES, "{}"), stored);
+    chordal_transaction_abort(t);
+    if (expected) CHECK_TEXT(stored, expected);
+}
+
+#define SWEPT                                                                                                          \
+    "{\"rows\":[{\"id\":1,\"title\":\"t\",\"done\":5,\"weight\":null,\"data\":null,\"blob\":null},{\"id\":2,"          \
+    "\"title\":"                                                                                                       \
+    "\"it\",\"done\":4,\"weight\":null,\"data\":null,\"blob\":null},{\"id\":3,\"title\":\"t\",\"done\":5,\"weight\":"  \
+    "2,"                                                                                                               \
+    "\"data\":[3],\"blob\":null}],\"after\":null}"
+
+static int sweep_scenario(const chordal_memory_functions *functions, fault_memory *memory, void *context) {
+    world w = {.memory = memory};
+    (void)context;
+    new_store();
+    if (open_world(&w, functions) && put_three(&w)) {
+        bool done = sweep_all(&w);
+        compare_layers(&w, done && !memory->failures ? SWEPT : NULL);
+    }
+    chordal_host_forget(w.h.host);
+    return w.code;
+}
+
+TEST(sweeps) {
+    fault_plan plan = {.name = "sweeps", .scenario = sweep_scenario, .benign = true};
+    CHECK(fault_sweep(&plan) > 80);
+    remove_store();
+}
+
 TEST(live_queries) {
     fault_plan plan = {.name = "live queries", .scenario = live_scenario, .benign = true};
     CHECK(fault_sweep(&plan) > 80);
@@ -166,4 +248,4 @@ TEST(rows) {
     remove_store();
 }
 
-TESTS({"rows", rows}, {"live queries", live_queries})
+TESTS({"rows", rows}, {"live queries", live_queries}, {"sweeps", sweeps})

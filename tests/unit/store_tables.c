@@ -31,6 +31,88 @@ TEST(rows_are_there_again) {
     test_host_close(&h);
 }
 
+/* ---- names and cells around each length at which their heads change ---- */
+
+enum { WIDE_COLUMNS = 17, WIDE_NAME = 255, WIDE_ROW = 1 << 18 };
+
+/* id, texts with names of 1, 3, … bytes, bytes with names of 254, 252, …: a row's head is a long one, too. */
+static chordal_id open_wide(void) {
+    static char type[1 << 13];
+    char name[WIDE_NAME + 1];
+    size_t len = (size_t)snprintf(type, sizeof type,
+                                  "{\"name\":\"wide\",\"keep\":true,\"members\":[{\"name\":\"rows\",\"kind\":"
+                                  "\"table\",\"key\":[\"id\"],\"columns\":{\"id\":\"integer\"");
+    for (int i = 1; i < WIDE_COLUMNS; i++) {
+        memset(name, 'a' + i, WIDE_NAME);
+        name[i % 2 ? i : WIDE_NAME + 1 - i] = 0;
+        len += (size_t)snprintf(type + len, sizeof type - len, ",\"%s\":\"%s\"", name, i % 2 ? "text" : "bytes");
+    }
+    snprintf(type + len, sizeof type - len, "}}]}");
+    new_store();
+    open_store(&h);
+    provide(&h, type);
+    return object_in(&h, "wide", "{}");
+}
+
+static size_t put_length(uint8_t *at, uint8_t head, size_t len) {
+    at[0] = head;
+    for (int i = 0; i < 4; i++) at[i + 1] = (uint8_t)(len >> (24 - 8 * i));
+    return 5;
+}
+
+/* With heads that are longer than they need be. */
+static size_t wide_row(uint8_t *row, uint8_t id, size_t len) {
+    size_t at = 7;
+    memcpy(row, "\xde\0\x03\xa2id", 6);
+    row[6] = id;
+    at += put_length(row + at, 0xdb, 1);
+    row[at++] = 'b';
+    at += put_length(row + at, 0xdb, len);
+    memset(row + at, 'x', len), at += len;
+    at += put_length(row + at, 0xdb, WIDE_NAME - 1);
+    memset(row + at, 'c', WIDE_NAME - 1), at += WIDE_NAME - 1;
+    at += put_length(row + at, 0xc6, len);
+    memset(row + at, 0xff, len);
+    return at + len;
+}
+
+static size_t wide_row_in(chordal_transaction *t, chordal_id object, uint8_t id, uint8_t out[WIDE_ROW]) {
+    size_t len = 0;
+    CHECK_INT(chordal_transaction_row(t, object, 0, CHORDAL_FORMAT_PACKED, &id, 1, out, WIDE_ROW, &len, NULL), 0);
+    return len;
+}
+
+/* What is given back of it is a row again, and the same. */
+static void put_wide(chordal_id object, uint8_t id, size_t size) {
+    static uint8_t row[WIDE_ROW], again[WIDE_ROW];
+    chordal_transaction *t = draft_on(&h);
+    size_t len = wide_row(row, id, size);
+    CHECK_INT(chordal_transaction_put(t, object, 0, CHORDAL_FORMAT_PACKED, row, len, NULL), 0);
+    len = wide_row_in(t, object, id, row);
+    CHECK_INT(row[0] << 16 | row[1] << 8 | row[2], 0xde << 16 | WIDE_COLUMNS);
+    CHECK_INT(chordal_transaction_put(t, object, 0, CHORDAL_FORMAT_PACKED, row, len, NULL), 0);
+    CHECK_INT(wide_row_in(t, object, id, again), len);
+    CHECK(memcmp(row, again, len) == 0);
+    commit(t);
+    test_poll(&h);
+    t = draft_on(&h);
+    CHECK_INT(wide_row_in(t, object, id, again), len);
+    CHECK(memcmp(row, again, len) == 0);
+    chordal_transaction_abort(t);
+}
+
+TEST(rows_of_every_length) {
+    static const size_t lengths[] = {0, 1, 2, 3, 14, 15, 16, 31, 32, 255, 256, 65535, 65536};
+    int count = sizeof lengths / sizeof *lengths;
+    chordal_id object = open_wide();
+    for (int i = 0; i < count; i++) put_wide(object, (uint8_t)i, lengths[i]);
+    CHECK_INT(store_number("SELECT sum(length(c1) = length(c2) AND c1 NOT GLOB '*[^x]*' AND hex(c2) NOT GLOB '*[^F]*')"
+                           " FROM chordal_table_1"),
+              count);
+    CHECK(strstr(row_of(&h, object, 0, "3"), "\"////\"") != NULL);
+    test_host_close(&h);
+}
+
 /* Rows of two objects and of two tables keep apart. */
 TEST(rows_belong_to_their_object) {
     new_store();
@@ -633,7 +715,8 @@ TEST(done) {
     remove_store();
 }
 
-TESTS({"rows_are_there_again", rows_are_there_again}, {"rows_belong_to_their_object", rows_belong_to_their_object},
+TESTS({"rows_are_there_again", rows_are_there_again}, {"rows_of_every_length", rows_of_every_length},
+      {"rows_belong_to_their_object", rows_belong_to_their_object},
       {"a_put_takes_three_statements", a_put_takes_three_statements},
       {"a_transaction_reads_what_it_wrote", a_transaction_reads_what_it_wrote}, {"conflicts_by_key", conflicts_by_key},
       {"a_commit_that_fails_takes_those_that_read_it", a_commit_that_fails_takes_those_that_read_it},
