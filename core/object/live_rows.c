@@ -332,28 +332,26 @@ void chordal__live_forget(chordal__live *live) {
 /* ---- when too few are left ---- */
 
 /* What commits behind the one that settles have done to the file already is covered by what was there before. */
-static const chordal__row_entry *written_later(const chordal__rows *rows, const void *key, size_t len) {
-    const chordal__runtime *runtime = rows->object->runtime;
-    for (chordal__list *node = runtime->settling->node.next; node != &runtime->commits; node = node->next) {
-        const chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, node);
-        const chordal__row_entry *entry = commit->stored ? chordal__tables_entry(commit, rows, key, len) : NULL;
-        if (entry) return entry;
-    }
-    return NULL;
-}
-
 static bool hides(const chordal__cover *cover, const void *key, size_t len) {
-    return written_later(cover->context, key, len) != NULL;
+    return chordal__tables_later(cover->context, key, len) != NULL;
 }
 
 static int cover_set(chordal__cover *cover, const chordal__query *query, const chordal__row_set *set) {
     int code = 0;
     for (uint32_t i = 0; i < set->count && code == 0; i++) {
         const chordal__row_entry *entry = &set->entries[i];
-        const chordal__pending *pending = entry->pending;
-        if (!entry->written || written_later(set->rows, pending->key, pending->len) != entry) continue;
-        code = chordal__cover_add(cover, query, entry->before);
+        if (entry->written && entry->pending->stored.next == &entry->node)
+            code = chordal__cover_add(cover, query, entry->before);
     }
+    return code;
+}
+
+static int cover_commit(chordal__cover *cover, const chordal__query *query, const chordal__rows *rows,
+                        const chordal__commit *commit) {
+    int code = 0;
+    for (uint32_t i = 0; i < commit->changes_len; i++)
+        for (const chordal__row_set *set = commit->changes[i].rows; set && code == 0; set = set->next)
+            if (set->rows == rows) code = cover_set(cover, query, set);
     return code;
 }
 
@@ -363,8 +361,7 @@ static int cover_later(chordal__cover *cover, const chordal__query *query, const
     for (chordal__list *node = runtime->settling->node.next; node != &runtime->commits && code == 0;
          node = node->next) {
         const chordal__commit *commit = CHORDAL__ENTRY(node, chordal__commit, node);
-        const chordal__row_set *set = commit->stored ? chordal__tables_set(commit, rows) : NULL;
-        if (set) code = cover_set(cover, query, set);
+        if (commit->stored) code = cover_commit(cover, query, rows, commit);
     }
     return code;
 }
@@ -450,6 +447,7 @@ static void apply_set(const chordal__row_set *set, uint64_t number) {
 }
 
 void chordal__live_apply(const chordal__commit *commit) {
+    chordal__tables_show(commit);
     for (uint32_t i = 0; i < commit->changes_len; i++)
         for (const chordal__row_set *set = commit->changes[i].rows; set; set = set->next)
             apply_set(set, commit->number);

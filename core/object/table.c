@@ -95,6 +95,7 @@ static chordal__pending *hold_pending(chordal__rows *rows, const void *key, size
         pending = chordal__allocate_zero(memory, sizeof *pending + len);
         if (!pending) return NULL;
         chordal__list_init(&pending->chain);
+        chordal__list_init(&pending->stored);
         pending->len = len;
         memcpy(pending->key, key, len);
         if (chordal__map_put(&rows->pending, key, len, pending) < 0) {
@@ -218,24 +219,6 @@ void chordal__tables_advance(chordal__commit *commit) {
     }
 }
 
-const chordal__row_set *chordal__tables_set(const chordal__commit *commit, const chordal__rows *rows) {
-    each_set each = {.commit = commit};
-    const chordal__row_set *set = next_set(&each);
-    while (set && set->rows != rows) set = next_set(&each);
-    return set;
-}
-
-const chordal__row_entry *chordal__tables_entry(const chordal__commit *commit, const chordal__rows *rows,
-                                                const void *key, size_t len) {
-    const chordal__row_set *set = chordal__tables_set(commit, rows);
-    for (uint32_t i = 0; set && i < set->count; i++) {
-        const chordal__pending *pending = set->entries[i].pending;
-        bool same = pending->len == len && memcmp(pending->key, key, len) == 0;
-        if (same && set->entries[i].written) return &set->entries[i];
-    }
-    return NULL;
-}
-
 /* Whether the file will be ahead of what is visible before the commit is. */
 static bool is_ahead(const chordal__commit *commit) {
     const chordal__runtime *runtime = commit->runtime;
@@ -294,7 +277,22 @@ static void unchain(chordal__row_set *set) {
 /* The file has them now. */
 void chordal__tables_stored(chordal__commit *commit) {
     each_set each = {.commit = commit};
+    for (chordal__row_set *set; (set = next_set(&each)) != NULL;) {
+        unchain(set);
+        for (uint32_t i = 0; i < set->count; i++)
+            if (set->entries[i].written) chordal__list_append(&set->entries[i].pending->stored, &set->entries[i].node);
+    }
+}
+
+void chordal__tables_show(const chordal__commit *commit) {
+    each_set each = {.commit = commit};
     for (chordal__row_set *set; (set = next_set(&each)) != NULL;) unchain(set);
+}
+
+const chordal__row_entry *chordal__tables_later(const chordal__rows *rows, const void *key, size_t len) {
+    const chordal__pending *pending = find_pending(rows, key, len);
+    if (!pending || chordal__list_empty(&pending->stored)) return NULL;
+    return CHORDAL__ENTRY(pending->stored.next, chordal__row_entry, node);
 }
 
 void chordal__tables_fall(chordal__commit *commit) {

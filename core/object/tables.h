@@ -14,9 +14,10 @@
 /* ---- table.c: tables of objects, and commits that write them ---- */
 
 typedef struct chordal__pending {
-    chordal__list chain; /* entries, the oldest first */
-    uint32_t holds;      /* entries that name it, in the chain or not */
-    bool fallen;         /* a commit that wrote it just failed */
+    chordal__list chain;  /* entries, the oldest first */
+    chordal__list stored; /* those that are in the file and not visible yet, the oldest first */
+    uint32_t holds;       /* entries that name it, in the chain or not */
+    bool fallen;          /* a commit that wrote it just failed */
     size_t len;
     uint8_t key[];
 } chordal__pending;
@@ -35,7 +36,7 @@ typedef struct chordal__rows {
 
 /* What a commit does to one row, or what it was told of one. */
 typedef struct chordal__row_entry {
-    chordal__list node; /* pending.chain */
+    chordal__list node; /* pending.chain, then pending.stored */
     chordal__pending *pending;
     chordal__row *key, *row; /* owned; row NULL: it is removed, or was only read */
     chordal__row *before;    /* owned: what the step found, where that is noted; NULL: none */
@@ -83,10 +84,9 @@ bool chordal__tables_on_fallen(const chordal__commit *commit);
 void chordal__tables_stand_up(chordal__commit *commit);
 bool chordal__tables_any(const chordal__object *object);                   /* it has rows in the file */
 int chordal__tables_retire(chordal__object *object, chordal_error *error); /* in a step */
-/* What a stored commit does to a table, or to one row of it; NULL: nothing. */
-const chordal__row_set *chordal__tables_set(const chordal__commit *commit, const chordal__rows *rows);
-const chordal__row_entry *chordal__tables_entry(const chordal__commit *commit, const chordal__rows *rows,
-                                                const void *key, size_t len);
+void chordal__tables_show(const chordal__commit *commit);                  /* what is stored of it becomes visible */
+/* What the first of the commits that are stored and not visible does to a row; NULL: none does anything. */
+const chordal__row_entry *chordal__tables_later(const chordal__rows *rows, const void *key, size_t len);
 uint64_t chordal__tables_count(const chordal__commit *commit); /* rows that it writes */
 void chordal__tables_outbox(const chordal__commit *commit, chordal__buffer *out);
 
