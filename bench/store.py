@@ -144,8 +144,9 @@ async def measure_rows():
         rows = await fill(host)
 
         async def put():
+            number = next(numbers)
             with rows.transaction() as t:
-                t.rows.put(row_of(next(numbers) % ROWS))
+                t.rows.put({**row_of(number % ROWS), "done": number})
             await t.ticket
 
         async def page():
@@ -204,8 +205,9 @@ class RowsByHand:
         self.file.executemany("INSERT OR REPLACE INTO rows VALUES(?, ?, ?, ?)", rows)
 
     def put_one(self):
-        number = next(numbers) % ROWS
-        self.within(lambda: self.put([(number, f"title {number}", 0, 1)]))
+        number = next(numbers)
+        row = (number % ROWS, f"title {number % ROWS}", number, 1)  # one that is there already would not be written
+        self.within(lambda: self.put([row]))
 
     def page(self):
         start = next(numbers) * 7919 % (ROWS - PAGE)

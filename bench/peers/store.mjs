@@ -73,7 +73,7 @@ const put = file.prepare("INSERT OR REPLACE INTO rows VALUES(?, ?, ?, ?)");
 const page = file.prepare("SELECT id, title, done FROM rows WHERE id >= ? ORDER BY id LIMIT ?");
 const old = file.prepare("SELECT id, title, done FROM rows WHERE version < ? AND id > ? ORDER BY id LIMIT ?");
 const update = file.prepare("UPDATE rows SET done = ?");
-const putOne = file.transaction((id) => put.run(id, `title ${id}`, 0, 1));
+const putOne = file.transaction((id, done) => put.run(id, `title ${id}`, done, 1)); // one that is there is not written
 const updateAll = file.transaction((done) => update.run(done));
 file.transaction(() => {
     for (let id = 0; id < ROWS; id++) put.run(id, `title ${id}`, 0, 1);
@@ -91,7 +91,7 @@ function migrateAll() {
 }
 
 for (const [name, batch, once] of [
-    ["one row a commit", ROUNDS, () => putOne.immediate(number++ % ROWS)],
+    ["one row a commit", ROUNDS, () => putOne.immediate(number % ROWS, number++)],
     ["query page of 100 rows", ROUNDS, () => page.all((number = (number + 7919) % (ROWS - PAGE)), PAGE)],
     ["update of 10,000 rows", 1, () => updateAll.immediate(number++)],
     ["migration of 10,000 rows", 1, migrateAll],

@@ -20,7 +20,7 @@ import {
 import { MemoryLink, type PairOptions } from "./memory.js";
 import { checkType, nameOf, type Placement, type Shape, type Type } from "./object.js";
 import { checkHost, coreOptions, hexOf, type HostOptions } from "./options.js";
-import { pack, packArguments, unpack } from "./packed.js";
+import { lend, pack, packArguments, unpack } from "./packed.js";
 import { platform, type Accept } from "./platform.js";
 import type { ProvidedObject } from "./provided.js";
 import { Provider } from "./provider.js";
@@ -371,9 +371,10 @@ export class Host implements Disposable, AsyncDisposable {
         );
         pending.promise = promise;
         attempt(() => {
+            const start = (packed: Uint8Array) => this.startCall(replica, method, packed, timeout, pending, signal);
+            if (this.steps === undefined && !this.isClosed) return lend((out) => out.args(args), start);
             const packed = packArguments(args);
-            const start = () => this.startCall(replica, method, packed, timeout, pending, signal);
-            this.whenOpen(start, pending.reject);
+            this.whenOpen(() => start(packed), pending.reject);
         }, pending.reject);
         return promise;
     }

@@ -65,6 +65,14 @@ export class Writer {
         this.at += bytes.length;
     }
 
+    /** What another one has. */
+    append(other: Writer): void {
+        const { at, bytes } = other;
+        if (at > SHORT) return this.raw(lent(other));
+        this.room(at);
+        for (let i = 0; i < at; i++) this.bytes[this.at++] = bytes[i]!;
+    }
+
     /** Text behind its length as a varint, or as a path's key: length * 2 + 1. */
     text(text: string, isKey = false): void {
         const { length } = text;
@@ -476,6 +484,20 @@ export function returnWriter(writer: Writer): void {
     if (idle.length < MOST_IDLE) idle.push(writer);
 }
 
+/** What was written, to be read before the writer is used again. */
+export function lent(writer: Writer): Uint8Array {
+    return writer.bytes.subarray(0, writer.at);
+}
+
+/** Let `use` have what `write` writes; it keeps nothing of it. A copy would be memory outside of V8's heap. */
+export function lend<T>(write: (writer: Writer) => void, use: (bytes: Uint8Array) => T): T {
+    const writer = borrowWriter();
+    write(writer);
+    const result = use(lent(writer));
+    returnWriter(writer);
+    return result;
+}
+
 /** What `write` writes. */
 export function written(write: (writer: Writer) => void): Uint8Array {
     const writer = borrowWriter();
@@ -501,12 +523,12 @@ export function unpack(bytes: Uint8Array, freeze = false): Value {
     return value;
 }
 
-/** A row or a key as packed bytes: its cells may be bytes. */
-export function packRow(value: unknown): Uint8Array {
-    return written((writer) => {
+/** Let `use` have a row or a key as packed bytes: its cells may be bytes. */
+export function lendRow<T>(value: unknown, use: (bytes: Uint8Array) => T): T {
+    return lend((writer) => {
         writer.bytesAllowed = true;
         writer.value(value);
-    });
+    }, use);
 }
 
 /** A row, or an answer with rows. */

@@ -6,7 +6,7 @@ import type { Core } from "./core.js";
 import type { Host } from "./host.js";
 import { Link } from "./link.js";
 import type { Placement, Type } from "./object.js";
-import { pack, unpack, unpackArguments } from "./packed.js";
+import { lend, pack, unpack, unpackArguments } from "./packed.js";
 import { platform } from "./platform.js";
 import { ProvidedBase } from "./provided.js";
 import type { Pump } from "./pump.js";
@@ -30,7 +30,7 @@ import {
 import { hasRows, RowChanges, StoredRows } from "./rows.js";
 import { liveParams, ProvidedTable, QUERY_TYPE } from "./table.js";
 import { Changes, runWork } from "./transaction.js";
-import { freezeAll, type Value } from "./value.js";
+import type { Value } from "./value.js";
 
 const INTERNAL = "internal"; // what others learn of a fault of the program
 const READ_SIZE = 4096;
@@ -75,7 +75,7 @@ export class Provider {
     private calls = new Map<number, Call>();
     private starting = new Set<number>(); // objects that were migrated and are not started yet
     private tickets = new Map<number, Ticket>();
-    private unsettled = new Map<number, number>(); // object: commits that are not through
+    private unsettled = new Map<number, number>(); // object: commits that are not through, where there are derives
     private placements = new Map<string, Placement>();
     private rounds = 0;
     private readonly rows: StoredRows;
@@ -309,9 +309,14 @@ export class Provider {
         const { core } = this;
         if (core.closed || !this.calls.delete(call.id)) return;
         try {
-            const raw = value instanceof Uint8Array;
-            const bytes = raw ? value : pack(value === undefined ? null : value);
-            core.flat.call_answer(core.host, call.id, raw ? 0 : FORMAT_PACKED, bytes);
+            const give = (bytes: Uint8Array, format: number) =>
+                core.flat.call_answer(core.host, call.id, format, bytes);
+            if (value instanceof Uint8Array) give(value, 0);
+            else
+                lend(
+                    (out) => out.value(value ?? null),
+                    (bytes) => give(bytes, FORMAT_PACKED),
+                );
             this.pump.wake();
         } catch (error) {
             this.calls.set(call.id, call);
@@ -416,6 +421,7 @@ export class Provider {
             if (!done) rows.abort();
         }
         if (packed.length > 0 || rows.written) return this.commit(changes, packed, rows);
+        changes.done();
         rows.abort();
         return Promise.resolve(0);
     }
@@ -428,16 +434,17 @@ export class Provider {
 
     private commit(changes: Changes, packed: Uint8Array, rows: RowChanges): Promise<number> {
         const number = rows.commit(packed);
-        const touched: ProvidedBase[] = [];
-        changes.finish((object, member, value) => {
-            if (this.freeze) freezeAll(value);
-            object.values[member] = value;
-            if (touched[touched.length - 1] !== object) touched.push(object); // those of one object come together
-        });
-        for (const object of touched) this.unsettled.set(object.id, (this.unsettled.get(object.id) ?? 0) + 1);
+        changes.done();
+        const touched = changes.finish();
         const outcome = this.expect(number, touched);
-        this.pump.settle(this.rounds);
+        if (this.rounds === 0) this.pump.wake();
+        else this.settle(touched);
         return outcome;
+    }
+
+    private settle(touched: readonly ProvidedBase[]): void {
+        for (const { id } of touched) this.unsettled.set(id, (this.unsettled.get(id) ?? 0) + 1);
+        this.pump.settle(this.rounds);
     }
 
     private expect(number: number, touched: ProvidedBase[]): Promise<number> {
@@ -458,7 +465,7 @@ export class Provider {
 
     /** Events are looked at when they are polled, before their turn. */
     polled(event: HostEvent): void {
-        if (event.kind !== EVENT_TICKET) return;
+        if (event.kind !== EVENT_TICKET || (event.code === 0 && this.rounds === 0)) return;
         for (const { id, values, type } of this.tickets.get(event.ticket)?.touched ?? []) {
             const left = (this.unsettled.get(id) ?? 1) - 1;
             if (left > 0) this.unsettled.set(id, left);

@@ -3,7 +3,7 @@
 import type { Core } from "./core.js";
 import { ChordalError, E_LIMIT, E_NOMEM, E_NOT_FOUND, E_STATE, E_UNSUPPORTED, FORMAT_PACKED } from "./records.js";
 import type { TransactionHandle } from "./flat.js";
-import { pack, packRow, unpackRows } from "./packed.js";
+import { lendRow, pack, unpackRows } from "./packed.js";
 import { hasKey, isContainer, setKey } from "./value.js";
 
 const FIRST_SIZE = 16384;
@@ -80,11 +80,9 @@ export class StoredRows {
 
     get(object: number, member: number, key: unknown): any {
         const { flat, host } = this.core;
-        const packed = packRow(key);
-        return orUndefined(
-            () => filled((buffer) => flat.object_row(host, object, member, FORMAT_PACKED, packed, buffer)),
-            this.freeze,
-        );
+        const read = (packed: Uint8Array) =>
+            filled((buffer) => flat.object_row(host, object, member, FORMAT_PACKED, packed, buffer));
+        return orUndefined(() => lendRow(key, read), this.freeze);
     }
 
     query(object: number, member: number, query: object | undefined): any {
@@ -118,13 +116,12 @@ export class RowChanges {
     }
 
     get(object: number, member: number, key: unknown): any {
-        const packed = packRow(key);
-        const handle = this.begun;
         const { flat } = this.core;
-        return orUndefined(
-            () => filled((buffer) => flat.transaction_row(handle, object, member, FORMAT_PACKED, packed, buffer)),
-            this.freeze,
-        );
+        const read = (packed: Uint8Array) => {
+            const handle = this.begun;
+            return filled((buffer) => flat.transaction_row(handle, object, member, FORMAT_PACKED, packed, buffer));
+        };
+        return orUndefined(() => lendRow(key, read), this.freeze);
     }
 
     query(object: number, member: number, query: object | undefined): any {
@@ -138,20 +135,20 @@ export class RowChanges {
     }
 
     put(object: number, member: number, row: unknown): void {
-        const packed = packRow(row);
-        this.core.flat.transaction_put(this.begun, object, member, FORMAT_PACKED, packed);
+        const { flat } = this.core;
+        lendRow(row, (packed) => flat.transaction_put(this.begun, object, member, FORMAT_PACKED, packed));
         this.changed = true;
     }
 
     patch(object: number, member: number, row: unknown): void {
-        const packed = packRow(row);
-        this.core.flat.transaction_patch(this.begun, object, member, FORMAT_PACKED, packed);
+        const { flat } = this.core;
+        lendRow(row, (packed) => flat.transaction_patch(this.begun, object, member, FORMAT_PACKED, packed));
         this.changed = true;
     }
 
     remove(object: number, member: number, key: unknown): void {
-        const packed = packRow(key);
-        this.core.flat.transaction_remove(this.begun, object, member, FORMAT_PACKED, packed);
+        const { flat } = this.core;
+        lendRow(key, (packed) => flat.transaction_remove(this.begun, object, member, FORMAT_PACKED, packed));
         this.changed = true;
     }
 

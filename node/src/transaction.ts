@@ -2,11 +2,12 @@
 
 import { ChangeLog, DraftDocument, PLACE, type Draft, type Place } from "./draft.js";
 import type { Type } from "./object.js";
-import { written } from "./packed.js";
+import { borrowWriter, lent, returnWriter } from "./packed.js";
 import type { ProvidedBase, ProvidedObject } from "./provided.js";
 import { ChordalError, E_INVALID, E_NO_MEMBER, E_STATE } from "./records.js";
 import type { RowChanges } from "./rows.js";
 import { DraftTable, type TableDraft } from "./table.js";
+import { freezeAll } from "./value.js";
 
 /** The documents of one object, to be read and changed. */
 export type Documents<D> = { -readonly [K in keyof D]: Draft<D[K]> };
@@ -51,8 +52,8 @@ export interface ChangesOwner {
 /** One object in a transaction. */
 class ObjectDraft implements Place {
     readonly log: ChangeLog;
-    readonly documents = new Map<number, DraftDocument>();
-    private tables: DraftTable[] = [];
+    readonly documents: DraftDocument[] = []; // those that were touched, by member
+    private tables: DraftTable[] | undefined;
 
     constructor(
         readonly object: ProvidedBase,
@@ -63,16 +64,12 @@ class ObjectDraft implements Place {
     }
 
     document(member: number): DraftDocument {
-        let document = this.documents.get(member);
-        if (document === undefined) {
-            document = new DraftDocument(this.owner.value(this.object, member), member, this.log);
-            this.documents.set(member, document);
-        }
-        return document;
+        const { documents } = this;
+        return (documents[member] ??= new DraftDocument(this.owner.value(this.object, member), member, this.log));
     }
 
     table(member: number): DraftTable {
-        return (this.tables[member] ??= new DraftTable(this.rows, this.object.id, member));
+        return ((this.tables ??= [])[member] ??= new DraftTable(this.rows, this.object.id, member));
     }
 
     appendText(name: string, text: string): void {
@@ -120,7 +117,8 @@ function viewOf(type: Type): typeof View {
 
 /** The changes of a transaction, until they are committed or forgotten. */
 export class Changes {
-    private drafts: ObjectDraft[] = [];
+    private readonly drafts: ObjectDraft[] = [];
+    private readonly out = borrowWriter();
 
     constructor(
         private owner: ChangesOwner,
@@ -134,34 +132,48 @@ export class Changes {
 
     of(object: ProvidedBase): View {
         if (!this.owner.owns(object)) throw new ChordalError(E_INVALID, 0, "this is no object of the same host");
-        let draft = this.drafts.find((other) => other.object === object);
-        if (draft === undefined) {
-            draft = new ObjectDraft(object, this.owner, this.rows);
-            this.drafts.push(draft);
-        }
-        return new (viewOf(object.type))(this, draft);
+        return new (viewOf(object.type))(this, this.draft(object));
     }
 
-    /** No more changes: all of them as the core takes them; empty when there are none. */
+    private draft(object: ProvidedBase): ObjectDraft {
+        for (const draft of this.drafts) if (draft.object === object) return draft;
+        const draft = new ObjectDraft(object, this.owner, this.rows);
+        this.drafts.push(draft);
+        return draft;
+    }
+
+    /** No more changes: all of them as the core takes them, good until `done`; empty when there are none. */
     end(): Uint8Array {
+        const { out } = this;
         this.rows.end();
-        return written((out) => {
-            for (const { object, log } of this.drafts) {
-                if (log.out.at > 0) {
-                    out.varint(object.id);
-                    out.varint(log.out.at);
-                    out.raw(log.out.bytes.subarray(0, log.out.at));
-                }
-                log.end();
+        for (const { object, log } of this.drafts) {
+            if (log.out.at > 0) {
+                out.varint(object.id);
+                out.varint(log.out.at);
+                out.append(log.out);
             }
-        });
+            log.end();
+        }
+        return lent(out);
     }
 
-    /** Hand out the new values. */
-    finish(give: (object: ProvidedBase, member: number, value: unknown) => void): void {
+    /** The bytes were taken. */
+    done(): void {
+        returnWriter(this.out);
+    }
+
+    /** Hand out the new values; the objects whose documents were touched. */
+    finish(): ProvidedBase[] {
+        const touched = [];
         for (const { object, documents } of this.drafts) {
-            for (const document of documents.values()) give(object, document.member, document.finish());
+            if (documents.length > 0) touched.push(object);
+            documents.forEach((document, member) => {
+                const value = document.finish();
+                if (this.owner.freeze) freezeAll(value);
+                object.values[member] = value;
+            });
         }
+        return touched;
     }
 }
 
