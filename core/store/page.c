@@ -3,11 +3,13 @@
 
 #define LIMIT 100
 #define LIMIT_MOST 10000
+#define LARGER 8  /* JSON may be so much larger than what was packed; a page is of several values */
+#define AROUND 16 /* nesting of a page around a value */
 
 void chordal__page_begin(chordal__page *page, chordal__store *store, const chordal__limits *limits, uint32_t limit) {
     *page = (chordal__page){.store = store, .limits = limits, .limit = limit ? limit : LIMIT};
     if (limit > LIMIT_MOST) page->limit = LIMIT_MOST;
-    chordal__buffer_init(&page->out, store->memory, limits->size);
+    chordal__buffer_init(&page->out, store->memory, CHORDAL__PAGE_BYTES + LARGER * (size_t)limits->size);
     chordal__buffer_byte(&page->out, '[');
 }
 
@@ -50,8 +52,8 @@ int chordal__page_goes_on(const chordal__page *page, uint64_t after, chordal_err
 int chordal__page_end(chordal__page *page, int code, chordal__node **out, chordal_error *error) {
     chordal__buffer_byte(&page->out, ']');
     if (code == 0 && page->out.failed) code = chordal__fail(error, page->out.failed, 0, "no room for a page");
-    if (code == 0)
-        code = chordal__json_read(page->store->memory, page->out.data, page->out.len, page->limits, out, error);
+    const chordal__limits limits = {.depth = page->limits->depth + AROUND, .size = page->out.len};
+    if (code == 0) code = chordal__json_read(page->store->memory, page->out.data, page->out.len, &limits, out, error);
     chordal__buffer_dispose(&page->out);
     return code;
 }

@@ -83,13 +83,17 @@ static void sync_file(sim_file *file) {
     forget_changes(file);
 }
 
-/* Of what was not synced a part may have arrived all the same. */
-static void lose_power(sim_file *file, sim_random *random, bool all) {
+/* Of what was not synced nothing arrived, or some of it, or what came first. */
+enum { NOTHING, SOME, FIRST, LOSSES };
+
+static void lose_power(sim_file *file, sim_random *random, uint32_t how) {
+    size_t first = how == FIRST ? sim_draw(random, (uint32_t)file->changes_len + 1) : 0;
     file->len = file->synced_len;
     reach(&file->data, &file->len, &file->capacity, file->synced_len);
     if (file->synced_len) memcpy(file->data, file->synced, file->synced_len);
     for (size_t i = 0; i < file->changes_len; i++)
-        if (!all && sim_draw(random, 2)) apply(&file->data, &file->len, &file->capacity, &file->changes[i]);
+        if (how == SOME ? sim_draw(random, 2) != 0 : i < first)
+            apply(&file->data, &file->len, &file->capacity, &file->changes[i]);
     forget_changes(file);
 }
 
@@ -155,9 +159,9 @@ void sim_disk_leave(sim_disk *disk) {
 }
 
 void sim_disk_cut(sim_disk *disk, sim_random *random) {
-    bool all = sim_draw(random, 2) == 0;
+    uint32_t how = sim_draw(random, LOSSES);
     for (int i = 0; i < SIM_FILES; i++)
-        if (disk->files[i]) lose_power(disk->files[i], random, all);
+        if (disk->files[i]) lose_power(disk->files[i], random, how);
 }
 
 void sim_disk_empty(sim_disk *disk) {

@@ -287,6 +287,30 @@ TEST(the_outbox_is_followed_and_trimmed) {
     test_host_close(&h);
 }
 
+/* A page is of several values, each within the host's limits. */
+TEST(a_page_is_larger_than_a_value) {
+    char json[1200] = "\"", deep[80] = "";
+    uint64_t next;
+    new_store();
+    test_host_open(
+        &h, (chordal_host_options){
+                .store = store_path, .message_limit = 2048, .depth_limit = 24, .store_flags = CHORDAL_STORE_OUTBOX});
+    provide(&h, NOTES);
+    chordal_id object = object_in(&h, "notes", NOTES_PARAMS);
+    for (int i = 0; i < 180; i++) strcat(json, "\\u0001"); /* longer than what is packed */
+    strcat(json, "\"");
+    for (int i = 0; i < 23; i++) strcat(deep, "[");
+    for (int i = 0; i < 23; i++) strcat(deep, "]");
+    for (int i = 0; i < 10; i++) {
+        set_json(&h, object, NOTES_TITLE, "", i % 2 ? deep : json);
+        test_poll(&h);
+        CHECK_INT(last_event(&h, CHORDAL_EVENT_TICKET)->as.ticket.code, 0);
+    }
+    CHECK_INT(count_page(chordal_store_outbox, 0, 0, &next), 10);
+    CHECK_INT(next, 0);
+    test_host_close(&h);
+}
+
 TEST(rows_are_in_the_outbox) {
     uint64_t next;
     new_store();
@@ -534,6 +558,7 @@ TESTS({"every_point_is_there", every_point_is_there},
       {"a_reader_reads_as_it_was_when_it_was_opened", a_reader_reads_as_it_was_when_it_was_opened},
       {"a_reader_sees_no_transaction_in_part", a_reader_sees_no_transaction_in_part},
       {"without_a_store", without_a_store}, {"the_outbox_is_followed_and_trimmed", the_outbox_is_followed_and_trimmed},
+      {"a_page_is_larger_than_a_value", a_page_is_larger_than_a_value},
       {"rows_are_in_the_outbox", rows_are_in_the_outbox},
       {"damage_is_told_with_its_place", damage_is_told_with_its_place},
       {"a_damaged_outbox_is_named", a_damaged_outbox_is_named},
