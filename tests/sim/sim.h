@@ -232,7 +232,7 @@ typedef struct sim_expected {
 } sim_expected;
 enum { SIM_KILLED, SIM_SHUT, SIM_POWERLESS };
 typedef struct sim_store {
-    bool used, outbox, rows;
+    bool used, outbox, rows, hurries;
     bool memory; /* objects of the second type are in memory alone */
     uint32_t durability, ending, openings, deltas, history;
     uint64_t troubled_until;
@@ -507,6 +507,7 @@ void sim_stores_draw(sim_world *w);
 void sim_stores_close(sim_world *w);
 bool sim_persisted(const sim_world *w, int host, int object); /* its documents are in a store */
 void sim_store_found(sim_world *w, int host); /* a life for a host that was opened, with what it found */
+void sim_store_begun(sim_world *w, int host); /* its program may go on at once */
 void sim_store_leave(sim_world *w, int host); /* it is going to be closed */
 void sim_store_ticket(sim_world *w, int host, const chordal_event_TICKET *event);
 void sim_store_settle(sim_world *w, int host); /* what became visible of what is pending */

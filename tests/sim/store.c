@@ -13,6 +13,7 @@
 
 #define EVERY_HOST 9800
 #define EVERY_CUT 9810
+#define EVERY_BEGIN 9820
 
 uint32_t sim_rows(int object) {
     return object < SIM_BOARDS ? 7 : 6; /* the last member; there is a derive or none */
@@ -416,6 +417,36 @@ void sim_store_found(sim_world *w, int host) {
     store->disk.faults = faults;
 }
 
+static chordal_id get_object(sim_world *w, int host, int object) {
+    char type[8], params[64];
+    chordal_id id = 0;
+    sim_host_life(w, host)->allowed |= 1u << object;
+    sim_address(w, host, object, type, params);
+    (void)chordal_object_get(w->hosts[host].host, type, strlen(type), CHORDAL_FORMAT_JSON, (const uint8_t *)params,
+                             strlen(params), &id, NULL);
+    return id;
+}
+
+/* Before any reader is back there are as many commits again as were lost, or more. */
+void sim_store_begun(sim_world *w, int host) {
+    sim_random random = sim_stream(w->plan->seed, EVERY_BEGIN + (uint64_t)host, w->now);
+    const sim_life *life = sim_host_life(w, host);
+    chordal_id got[SIM_BOARDS] = {0};
+    w->hosts[host].store.hurries = false;
+    for (int i = 0; i < SIM_BOARDS; i++)
+        if (sim_draw(&random, 2)) got[i] = get_object(w, host, i);
+    sim_host_turn(w, host);
+    for (uint32_t left = 1 + sim_draw(&random, 30); left > 0; left--) {
+        uint32_t there = 0;
+        for (int i = 0; i < SIM_BOARDS; i++)
+            if (life->objects[i].id && sim_draw(&random, 2)) there |= 1u << i;
+        if (there) (void)sim_commit(w, host, 0, there, NULL, &random);
+    }
+    for (int i = 0; i < SIM_BOARDS; i++)
+        if (got[i]) (void)chordal_object_drop(w->hosts[host].host, got[i], NULL);
+    sim_host_turn(w, host);
+}
+
 /* ---- rows ---- */
 
 /* Commits since the object's documents began, those that wait among them. */
@@ -542,6 +573,7 @@ void sim_store_step(sim_world *w, const sim_step *step) {
         put_copy(w, host, step->b % 5 == 0);
     else
         end_life(w, host, step->kind == SIM_shut ? SIM_SHUT : SIM_POWERLESS);
+    w->hosts[host].store.hurries = (step->b & 2) != 0;
     sim_later(w, step->b & 1 ? 0 : step->x % 20000, SIM_DO_RESUME, (uint64_t)host, 1);
 }
 

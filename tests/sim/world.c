@@ -149,6 +149,7 @@ void sim_host_open(sim_world *w, int index) {
     for (int i = 0; i < SIM_READERS; i++)
         if (w->readers[i].used && w->readers[i].host == index) sim_reader_open(w, &w->readers[i]);
     sim_host_turn(w, index);
+    if (host->store.hurries) sim_store_begun(w, index);
 }
 
 static void leave_connections(sim_world *w, int index) {
