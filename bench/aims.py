@@ -217,6 +217,12 @@ class Aims:
         outbox = self.ours("store, one delta a commit, with the outbox, 10 characters")
         if alone and outbox:
             yield f"{100 * (outbox['median'] / alone['median'] - 1):.0f} %"
+        alone, outbox = (
+            ratios.found(self.entries, f"store, one delta a commit, {case}10 characters", "c", "limit: sqlite")
+            for case in ("", "with the outbox, ")
+        )
+        if alone and outbox:
+            yield f"raw SQLite with a row for each at once: {100 * (outbox['median'] / alone['median'] - 1):.0f} %"
 
     def store_query(self):
         ours = self.ours("store, query page of 100 rows")

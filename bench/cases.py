@@ -210,7 +210,7 @@ CASES = {
     ),
     "store, one delta a commit, with the outbox": (
         "10 characters set in a document",
-        "as a commit alone, of a host that keeps an outbox",
+        "as a commit alone, of a host that keeps an outbox. `sqlite`: two insertions, into a table each",
         C,
     ),
     "store, one row a commit": (

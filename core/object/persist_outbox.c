@@ -4,17 +4,10 @@
 #include "object/tables.h"
 
 static void write_value(chordal__buffer *out, const chordal__object *object, const chordal__new_value *value) {
-    const chordal__text *type = &object->type->name, *member = &object->type->members->items[value->member].name;
-    chordal__pack_write_array(out, 4);
-    chordal__pack_write_string(out, type->data, type->len);
-    chordal__buffer_put(out, object->params->data, object->params->len);
-    chordal__pack_write_string(out, member->data, member->len);
-    if (value->delta) {
-        chordal__pack_write_bytes(out, value->delta->data, value->delta->len);
-    } else {
-        chordal__pack_write_array(out, 1);
-        chordal__buffer_put(out, value->base->data, value->base->len);
-    }
+    const chordal__body *change = value->delta ? value->delta : value->base;
+    chordal__address address;
+    chordal__persist_address(object, value->member, &address);
+    chordal__outbox_put(out, &address, !value->delta, change->data, change->len);
 }
 
 static bool is_written(const chordal__new_value *value) {
@@ -31,15 +24,16 @@ static uint64_t count_written(const chordal__commit *commit) {
 int chordal__outbox_write(const chordal__commit *commit, chordal_error *error) {
     chordal__runtime *runtime = commit->runtime;
     chordal__buffer *out = &runtime->scratch;
+    uint64_t documents = count_written(commit), rows = chordal__tables_count(commit);
     chordal__buffer_clear(out);
-    chordal__pack_write_array(out, count_written(commit) + chordal__tables_count(commit));
+    chordal__pack_write_array(out, documents + rows);
     for (uint32_t i = 0; i < commit->changes_len; i++)
         for (uint32_t k = 0; k < commit->changes[i].values_len; k++)
             if (is_written(&commit->changes[i].values[k]))
                 write_value(out, commit->changes[i].object, &commit->changes[i].values[k]);
     chordal__tables_outbox(commit, out);
     if (out->failed) return chordal__fail(error, out->failed, 0, "no memory for the outbox");
-    return chordal__outbox_add(runtime->store, commit->number, out->data, out->len, error);
+    return chordal__outbox_add(runtime->store, commit->number, out->data, out->len, documents && !rows, error);
 }
 
 /* ---- read back, as JSON ---- */
@@ -171,7 +165,7 @@ static int show_row(chordal__page *page, uint64_t number, const chordal__body *r
     return code < 0 || reader.failed || reader.at != reader.end ? damaged(number, error) : 0;
 }
 
-int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *error) {
+static int list_rows(chordal__page *page, uint64_t after, chordal_error *error) {
     int code = 0;
     uint64_t number = after;
     chordal__body *row = NULL;
@@ -186,5 +180,16 @@ int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *err
         chordal__body_unref(row);
         if (page->next) break;
     }
+    return code;
+}
+
+/* Beside the owner, what is in the file and what is derived are of one moment. */
+int chordal__outbox_list(chordal__page *page, uint64_t after, chordal_error *error) {
+    bool began = false;
+    chordal__store *store = page->store;
+    int code = store->read_only ? chordal__look_begin(store, &began, error) : 0;
+    store->delayed.known = !store->read_only;
+    if (code == 0) code = list_rows(page, after, error);
+    chordal__look_end(store, began);
     return code;
 }

@@ -28,6 +28,16 @@ static int drop_rows(chordal__store *store, int64_t from, int64_t to, bool *out_
     return code;
 }
 
+/* What waits for the outbox may be known from these rows alone. */
+static int drop_after_flush(chordal__store *store, int64_t from, int64_t to, bool *out_more, chordal_error *error) {
+    int code = chordal__step_begin(store, error);
+    if (code == 0) code = chordal__outbox_flush(store, error);
+    if (code == 0) code = drop_rows(store, from, to, out_more, error);
+    if (code == 0) return chordal__step_commit(store, error);
+    chordal__step_abort(store);
+    return code;
+}
+
 int chordal__document_compact(chordal__store *store, const chordal__document *document, uint64_t keep, bool *out_more,
                               chordal_error *error) {
     const chordal__progress *now = &document->now;
@@ -35,5 +45,7 @@ int chordal__document_compact(chordal__store *store, const chordal__document *do
     *out_more = false;
     if (!now->id || keep >= (uint64_t)now->position) return 0;
     int code = oldest_kept(store, from, from | (now->position - (int64_t)keep), &kept, error);
-    return code < 0 || kept == from ? code : drop_rows(store, from, kept - 1, out_more, error);
+    if (code < 0 || kept == from) return code;
+    return chordal__outbox_waits(store) ? drop_after_flush(store, from, kept - 1, out_more, error)
+                                        : drop_rows(store, from, kept - 1, out_more, error);
 }

@@ -389,7 +389,8 @@ int chordal__document_raise(chordal__store *store, chordal__document *document, 
 }
 
 static int drop_all(chordal__store *store, const chordal__document *document, chordal_error *error) {
-    int code;
+    int code = chordal__outbox_flush(store, error);
+    if (code < 0) return code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_REVISIONS_END, &code, error);
     if (code < 0) return code;
     sqlite3_bind_int64(statement, 1, row_of(document, 0));

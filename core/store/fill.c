@@ -114,7 +114,9 @@ int chordal__fill_row(chordal__store *store, const chordal__address *address, co
 int chordal__fill_seal(chordal__store *store, chordal_error *error) {
     uint64_t number = store->last + 1;
     if (store->filling != CHORDAL__FILLING) return chordal__fail(error, CHORDAL_E_STATE, 0, "nothing was put");
-    int code = chordal__step_commit(store, error);
+    int code = store->outbox ? chordal__outbox_skip(store, number, error) : 0;
+    if (code < 0) return give_up(store, code);
+    code = chordal__step_commit(store, error);
     store->filling = code < 0 ? CHORDAL__FILLING_FAILED : CHORDAL__FILLING_NOT;
     if (code == 0) store->last = number;
     return code;

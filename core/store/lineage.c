@@ -51,6 +51,7 @@ int chordal__lineage_open(chordal__store *store, chordal_error *error) {
     code = chordal__statement_end(store, statement, result, error);
     if (code == 0 && open_run) code = recover(store, open_run, error);
     if (code == 0 && open_run) code = look_at_outbox(store, error);
+    if (code == 0 && open_run && !store->read_only) code = chordal__outbox_derive(store, error);
     if (store->known > store->last) store->last = store->known;
     return code;
 }
@@ -63,19 +64,32 @@ int chordal__lineage_begin(chordal__store *store, chordal_error *error) {
     sqlite3_bind_blob(statement, 1, store->run, sizeof store->run, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (int64_t)store->last + 1);
     sqlite3_bind_int64(statement, 3, (int64_t)store->known);
+    if (store->outbox) sqlite3_bind_int64(statement, 4, (int64_t)store->last);
     code = chordal__statement_run(store, statement, error);
-    if (code == 0) store->staged_run_id = sqlite3_last_insert_rowid(store->sqlite);
-    return code;
+    if (code < 0) return code;
+    store->staged_run_id = sqlite3_last_insert_rowid(store->sqlite);
+    return chordal__outbox_flush(store, error); /* of the run before, which is looked at no more */
 }
 
-int chordal__lineage_close(chordal__store *store) {
-    if (!store->run_id || store->read_only) return 0;
+static int end_run(chordal__store *store) {
     int code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_RUN_END, &code, NULL);
     if (code < 0) return code;
     sqlite3_bind_int64(statement, 1, store->run_id);
     sqlite3_bind_int64(statement, 2, (int64_t)store->last);
     return chordal__statement_run(store, statement, NULL);
+}
+
+/* A run that was closed has its whole outbox. */
+int chordal__lineage_close(chordal__store *store) {
+    if (!store->run_id || store->read_only) return 0;
+    if (!chordal__outbox_waits(store)) return end_run(store);
+    int code = chordal__step_begin(store, NULL);
+    if (code == 0) code = chordal__outbox_flush(store, NULL);
+    if (code == 0) code = end_run(store);
+    if (code == 0) return chordal__step_commit(store, NULL);
+    chordal__step_abort(store);
+    return code;
 }
 
 int chordal__lineage_tell(chordal__store *store, chordal_error *error) {

@@ -23,6 +23,7 @@ static void settle(chordal__store *store, bool through) {
     if (through && store->staged_run_id) store->run_id = store->staged_run_id;
     store->staged_run_id = 0;
     chordal__tables_settle(store, through);
+    chordal__outbox_settle(store, through);
     store->in_step = false;
 }
 

@@ -106,6 +106,7 @@ static int use_log(chordal__store *store, chordal_error *error) {
 static void free_store(chordal__store *store) {
     for (int i = 0; i < CHORDAL__SQL_COUNT; i++) sqlite3_finalize(store->statements[i]);
     chordal__tables_close(store);
+    chordal__buffer_dispose(&store->delayed.rows);
     chordal__scans_close(store);
     sqlite3_close(store->sqlite);
     if (store->path) chordal__owner_unlock(store->path, store->lock);
@@ -144,6 +145,8 @@ int chordal__store_open(chordal__memory *memory, chordal_counters *counters, con
     chordal__list_init(&store->owners);
     chordal__list_init(&store->tables);
     chordal__list_init(&store->scans);
+    chordal__buffer_init(&store->delayed.rows, memory, 2 * CHORDAL__DELAYED_BYTES);
+    store->delayed.known = !store->read_only;
     int code = open_all(store, options, error);
     if (code < 0) {
         free_store(store);

@@ -17,12 +17,31 @@ bool chordal__sqlite_fits(void);
 /* What a result of SQLite is here: 0, DISK_FULL, DISK_IO, CORRUPT, OWNED, READ_ONLY, NOT_STORE, SIZE, NOMEM. */
 int chordal__sqlite_code(int result);
 
+#define CHORDAL__16_PAIRS                                                                                              \
+    "(?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), "                                                 \
+    "(?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?), (?, ?)"
+#define CHORDAL__64_PAIRS CHORDAL__16_PAIRS ", " CHORDAL__16_PAIRS ", " CHORDAL__16_PAIRS ", " CHORDAL__16_PAIRS
+
+/* Documents that the newest run has changed, from their newest revision back to what the outbox has. A base behind the
+ * delta of its commit says nothing new. */
+#define CHORDAL__OUTBOX_DERIVE                                                                                         \
+    "WITH RECURSIVE run(id, upto) AS (SELECT id, max(outbox, ifnull((SELECT max(number) FROM chordal_outbox), 0)) "    \
+    "FROM chordal_runs WHERE id = (SELECT max(id) FROM chordal_runs) AND last IS NULL), "                              \
+    "tail(document, id, upto) AS ("                                                                                    \
+    "SELECT d.id, r.id, run.upto FROM run, chordal_documents d, chordal_revisions r WHERE d.run = run.id AND r.id = "  \
+    "(SELECT id FROM chordal_revisions WHERE id BETWEEN d.id << 36 AND d.id << 36 | 68719476735 ORDER BY id DESC "     \
+    "LIMIT 1) AND r.number > run.upto UNION ALL "                                                                      \
+    "SELECT t.document, r.id, t.upto FROM tail t, chordal_revisions r WHERE r.id = t.id - 1 AND r.number > t.upto) "   \
+    "SELECT r.number, d.type, d.params, d.member, r.base, r.data FROM tail t, chordal_revisions r, "                   \
+    "chordal_documents d WHERE r.id = t.id AND d.id = t.document AND (r.base IS NULL OR NOT EXISTS "                   \
+    "(SELECT 1 FROM chordal_revisions p WHERE p.id = r.id - 1 AND p.number = r.number)) ORDER BY r.number, r.id"
+
 /* Statements are prepared when first used and kept. STATEMENT(NAME, "sql") */
 #define CHORDAL__STATEMENTS(STATEMENT)                                                                                 \
     STATEMENT(BEGIN, "BEGIN IMMEDIATE")                                                                                \
     STATEMENT(COMMIT, "COMMIT")                                                                                        \
     STATEMENT(ROLLBACK, "ROLLBACK")                                                                                    \
-    STATEMENT(RUN_ADD, "INSERT INTO chordal_runs(run, first, known) VALUES(?1, ?2, ?3)")                               \
+    STATEMENT(RUN_ADD, "INSERT INTO chordal_runs(run, first, known, outbox) VALUES(?1, ?2, ?3, ?4)")                   \
     STATEMENT(RUN_END, "UPDATE chordal_runs SET last = ?2 WHERE id = ?1")                                              \
     STATEMENT(RUN_FIND, "SELECT (SELECT min(ifnull(known, first - 1)) FROM chordal_runs n WHERE n.id > r.id) "         \
                         "FROM chordal_runs r WHERE run = ?1")                                                          \
@@ -51,6 +70,11 @@ int chordal__sqlite_code(int result);
                               "WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3)")                                      \
     STATEMENT(REVISIONS_END, "DELETE FROM chordal_revisions WHERE id BETWEEN ?1 AND ?2")                               \
     STATEMENT(OUTBOX_ADD, "INSERT INTO chordal_outbox(number, data) VALUES(?1, ?2)")                                   \
+    STATEMENT(OUTBOX_ADD_MANY, "INSERT INTO chordal_outbox(number, data) SELECT * FROM (VALUES " CHORDAL__64_PAIRS     \
+                               ") WHERE column1 NOT NULL")                                                             \
+    STATEMENT(OUTBOX_DERIVE, CHORDAL__OUTBOX_DERIVE)                                                                   \
+    STATEMENT(OUTBOX_SKIP, "UPDATE chordal_runs SET outbox = ?1 WHERE id = (SELECT max(id) FROM chordal_runs) "        \
+                           "AND outbox < ?1")                                                                          \
     STATEMENT(OUTBOX_LAST, "SELECT max(number) FROM chordal_outbox")                                                   \
     STATEMENT(OUTBOX_NEXT, "SELECT number, data FROM chordal_outbox WHERE number > ?1 ORDER BY number LIMIT 1")        \
     STATEMENT(OUTBOX_TRIM, "DELETE FROM chordal_outbox WHERE number IN (SELECT number FROM chordal_outbox "            \
@@ -106,6 +130,15 @@ enum { CHORDAL__STATEMENTS(CHORDAL__STATEMENT_ENUM) CHORDAL__SQL_COUNT };
 
 #define CHORDAL__STORE_PATH_LIMIT 4000
 
+/* Rows of the outbox that are not in it yet: a number and a length before the bytes of each. */
+typedef struct chordal__delayed {
+    chordal__buffer rows;
+    size_t sure; /* so many bytes are of commits that are in the file */
+    uint32_t count, sure_count;
+    bool written; /* the step has written those that are sure */
+    bool known;   /* false: they are to be read from the file, where the owner would have them */
+} chordal__delayed;
+
 typedef struct chordal__store {
     chordal__memory *memory;
     chordal_counters *counters;
@@ -130,6 +163,7 @@ typedef struct chordal__store {
     uint32_t scans_len;
     uint64_t reserved, staged_reserved; /* the run may have written rows up to this commit */
     uint64_t staged_number;             /* that of the step's newest row */
+    chordal__delayed delayed;           /* outbox.c */
 } chordal__store;
 
 typedef struct chordal__store_options {
@@ -295,8 +329,24 @@ int chordal__calls_count(chordal__store *store, uint64_t *out_count, uint64_t *o
 
 /* ---- outbox.c ---- */
 #define CHORDAL__TRIM_ROWS 1024
-int chordal__outbox_add(chordal__store *store, uint64_t number, const void *data, size_t len, chordal_error *error);
-/* The first row behind a number; *out NULL: there is none. */
+/* A commit's row waits for later steps when its revisions tell the same, at most so many or so much. */
+#define CHORDAL__DELAYED_ROWS 63
+#define CHORDAL__DELAYED_BYTES 65536
+/* What a commit wrote of a document, as a part of its row: a delta, or a base. */
+void chordal__outbox_put(chordal__buffer *out, const chordal__address *address, bool base, const void *data,
+                         size_t len);
+/* In a step. `derived`: it wrote documents alone. */
+int chordal__outbox_add(chordal__store *store, uint64_t number, const void *data, size_t len, bool derived,
+                        chordal_error *error);
+/* In a step, before what was derived cannot be any more: all rows that wait. */
+int chordal__outbox_flush(chordal__store *store, chordal_error *error);
+bool chordal__outbox_waits(const chordal__store *store);
+void chordal__outbox_settle(chordal__store *store, bool through); /* a step ended */
+/* In a step: of commits up to this one nothing is derived any more. */
+int chordal__outbox_skip(chordal__store *store, uint64_t number, chordal_error *error);
+/* What waits in the memory of an owner, or did before it ended. CORRUPT: more than can be. */
+int chordal__outbox_derive(chordal__store *store, chordal_error *error);
+/* The first row behind a number, be it in the file or not; *out NULL: there is none. */
 int chordal__outbox_next(chordal__store *store, uint64_t after, uint64_t *out_number, CHORDAL_OWN chordal__body **out,
                          chordal_error *error);
 /* Delete up to CHORDAL__TRIM_ROWS rows up to a number. */

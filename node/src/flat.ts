@@ -458,8 +458,8 @@ export interface Flat {
    * What commits wrote, of a host that keeps an outbox (CHORDAL_STORE_OUTBOX), from the commit behind number `after`
    * on: {"commit", "writes": [{"type", "params", "member", and of a document "value" (it begins with it, or anew) or
    * "ops" (in the JSON form of docs/protocol.md, "Ops", the member's index first), of a table "put" (a row, bytes as
-   * base64) or "remove" (a key, as an array)}, …]}. A follower keeps the number of the last commit that it took; at
-   * the end `out_next` is 0.
+   * base64) or "remove" (a key, as an array)}, …, in any order]}. A follower keeps the number of the last commit that
+   * it took; at the end `out_next` is 0.
    */
   store_outbox(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
   store_owners(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };

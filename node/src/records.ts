@@ -111,7 +111,7 @@ export const REFERENCE_REVOKED = 6;
 /** RESULT: `value` is raw bytes */
 export const RESULT_BYTES = 1;
 /** the newest store schema */
-export const STORE = 4;
+export const STORE = 5;
 /** keep what each commit wrote for others to follow (store.h) */
 export const STORE_OUTBOX = 2;
 /** read beside its owner, or where nothing may be written; commits fail READ_ONLY */

@@ -1,6 +1,6 @@
 /* store.c: the disk fails at every call in turn, once and for good: all of a commit is there or nothing, what was told
  * is there, the codes are stable, reading goes on, and all is well again when the disk is. */
-#include "../tables.h"
+#include "../outbox.h"
 #include "disk.h"
 
 #define ROUNDS 12
@@ -11,23 +11,29 @@
     "\"key\":[\"id\"],\"indexes\":{\"by_n\":[\"n\"]}}]}"
 
 static test_host h;
+static bool follows; /* an outbox is kept, and most commits write documents alone, so that their rows wait */
 
 /* Both documents and two rows change in every commit: the list gets the number, the other one is it; row 0 has it, and
  * there is one of its own, but for the one before. */
-static chordal_id commit_pair(chordal_id object, int number) {
-    chordal_transaction *transaction;
-    chordal_id ticket = 0;
-    char json[16], row[64];
-    snprintf(json, sizeof json, "%d", number);
-    CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
-    CHECK_INT(chordal_transaction_set_json(transaction, object, 0, "/list/-", json, NULL), 0);
-    CHECK_INT(chordal_transaction_set_json(transaction, object, 1, "", json, NULL), 0);
+static void put_rows(chordal_transaction *transaction, chordal_id object, int number) {
+    char row[64];
     snprintf(row, sizeof row, "{\"id\":0,\"n\":%d}", number);
     put(transaction, object, 2, row);
     snprintf(row, sizeof row, "{\"id\":%d,\"n\":%d}", number, number);
     put(transaction, object, 2, row);
     snprintf(row, sizeof row, "%d", number - 1);
-    if (number > 1) take_out(transaction, object, 2, row);
+    if (number > 1 && !follows) take_out(transaction, object, 2, row);
+}
+
+static chordal_id commit_pair(chordal_id object, int number) {
+    chordal_transaction *transaction;
+    chordal_id ticket = 0;
+    char json[16];
+    snprintf(json, sizeof json, "%d", number);
+    CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
+    CHECK_INT(chordal_transaction_set_json(transaction, object, 0, "/list/-", json, NULL), 0);
+    CHECK_INT(chordal_transaction_set_json(transaction, object, 1, "", json, NULL), 0);
+    if (!follows || number % 5 == 0) put_rows(transaction, object, number);
     CHECK_INT(chordal_transaction_commit(transaction, &ticket, NULL), 0);
     return ticket;
 }
@@ -43,7 +49,7 @@ static void expect(chordal_id object, const char *list, int number) {
     snprintf(right, sizeof right, "%d", number);
     CHECK_TEXT(head_of(&h, object, 0), list);
     CHECK_TEXT(head_of(&h, object, 1), right);
-    if (disk.kinds) return; /* rows are in the file alone */
+    if (disk.kinds || follows) return; /* rows are in the file alone */
     char row[64];
     snprintf(row, sizeof row, "{\"id\":0,\"n\":%d}", number);
     CHECK_TEXT(row_of(&h, object, 2, "0"), number ? row : "not_found");
@@ -57,8 +63,27 @@ typedef struct outcome {
     int told;
 } outcome;
 
-static void note_told(outcome *out, int number) {
+static void note_write(outbox_row *row, const char *member, const char *form, int number, int at) {
+    char change[64];
+    snprintf(change, sizeof change, form, number, at);
+    outbox_write(row, "pair", "{}", member, change);
+}
+
+static void note_outbox(const outcome *out, int number, uint64_t commit) {
+    outbox_row *row = outbox_begin(commit);
+    if (out->told)
+        note_write(row, "left", "\"ops\":[\"p\",[0,\"list\"],%2$d,0,[%1$d]]", number, out->told);
+    else
+        note_write(row, "left", "\"value\":{\"list\":[%d]}", number, 0);
+    note_write(row, "right", "\"value\":%d", number, 0);
+    if (number % 5) return;
+    note_write(row, "rows", "\"put\":{\"id\":0,\"n\":%d}", number, 0);
+    note_write(row, "rows", "\"put\":{\"id\":%1$d,\"n\":%1$d}", number, 0);
+}
+
+static void note_told(outcome *out, int number, uint64_t commit) {
     char more[16];
+    if (follows) note_outbox(out, number, commit);
     snprintf(more, sizeof more, "%s%d", out->told++ ? "," : "", number);
     size_t len = strlen(out->list) - 2;
     snprintf(out->list + len, sizeof out->list - len, "%s]}", more);
@@ -66,7 +91,8 @@ static void note_told(outcome *out, int number) {
 }
 
 static int opened(chordal_id *object) {
-    chordal_host_options options = {.store = store_path, .store_vfs = DISK_NAME};
+    chordal_host_options options = {
+        .store = store_path, .store_vfs = DISK_NAME, .store_flags = follows ? CHORDAL_STORE_OUTBOX : 0};
     chordal_error error = {0};
     options.size = sizeof options;
     memset(&h, 0, sizeof h);
@@ -92,7 +118,7 @@ static void work(chordal_id object, outcome *out) {
             const chordal_event_TICKET *ticket = &h.events[i].as.ticket;
             if (h.events[i].kind != CHORDAL_EVENT_TICKET) continue;
             if (ticket->code && !is_stable(ticket->code)) CHECK_FAIL("code %d", ticket->code);
-            if (!ticket->code) note_told(out, ticket->ticket == tickets[0] ? number : 100 + number);
+            if (!ticket->code) note_told(out, ticket->ticket == tickets[0] ? number : 100 + number, ticket->commit);
         }
         expect(object, out->list, out->last); /* reading goes on */
     }
@@ -103,6 +129,7 @@ static bool run(uint32_t kinds, int64_t at, bool goes_on) {
     outcome out = {.list = "{\"list\":[]}"};
     chordal_id object;
     new_store();
+    outbox_forget();
     disk.kinds = kinds, disk.at = at, disk.goes_on = goes_on, disk.calls = disk.failures = 0;
     int code = opened(&object);
     if (code && !is_stable(code) && code != CHORDAL_E_CORRUPT && code != CHORDAL_E_NOT_FOUND)
@@ -115,15 +142,18 @@ static bool run(uint32_t kinds, int64_t at, bool goes_on) {
         test_poll(&h);
         host_event *told = last_event(&h, CHORDAL_EVENT_TICKET);
         CHECK(told && told->as.ticket.ticket == ticket);
-        if (told && told->as.ticket.code == 0) note_told(&out, 50);
+        if (told && told->as.ticket.code == 0) note_told(&out, 50, told->as.ticket.commit);
         if (told && told->as.ticket.code) CHECK_FAIL("well again, but %d %s", told->as.ticket.code, told->text);
+        if (follows) outbox_expect(h.host, "well again");
         disk.kinds = kinds; /* closing meets it, too */
         test_host_close(&h);
     }
     bool came = disk.failures != 0;
     disk.kinds = 0;
+    if (follows && out.told) outbox_expect_beside(store_path, "after the end");
     CHECK_INT(opened(&object), 0);
     expect(object, out.list, out.last);
+    if (follows) outbox_expect(h.host, "opened again");
     test_host_close(&h);
     return came;
 }
@@ -158,6 +188,29 @@ TEST(a_full_disk) {
     sweep(DISK_FULL);
 }
 
+/* Rows that wait are lost by no failure, and no row is there twice or too many. */
+static void sweep_outbox(uint32_t kinds) {
+    follows = true;
+    sweep(kinds);
+    follows = false;
+}
+
+TEST(reading_with_an_outbox) {
+    sweep_outbox(DISK_READ);
+}
+TEST(writing_with_an_outbox) {
+    sweep_outbox(DISK_WRITE);
+}
+TEST(syncing_with_an_outbox) {
+    sweep_outbox(DISK_SYNC);
+}
+TEST(locking_with_an_outbox) {
+    sweep_outbox(DISK_LOCK | DISK_SHARED | DISK_OPEN);
+}
+TEST(a_full_disk_with_an_outbox) {
+    sweep_outbox(DISK_FULL);
+}
+
 static void start(void) {
     static bool started;
     if (!started) disk_register();
@@ -172,4 +225,7 @@ TEST(done) {
 }
 
 TESTS({"begin", begin}, {"reading", reading}, {"writing", writing}, {"syncing", syncing}, {"locking", locking},
-      {"shared memory", shared_memory}, {"opening", opening}, {"a full disk", a_full_disk}, {"done", done})
+      {"shared memory", shared_memory}, {"opening", opening}, {"a full disk", a_full_disk},
+      {"reading with an outbox", reading_with_an_outbox}, {"writing with an outbox", writing_with_an_outbox},
+      {"syncing with an outbox", syncing_with_an_outbox}, {"locking with an outbox", locking_with_an_outbox},
+      {"a full disk with an outbox", a_full_disk_with_an_outbox}, {"done", done})

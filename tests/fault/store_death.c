@@ -1,9 +1,9 @@
 /* store_death.c: a process with a store dies at each call of its file system: all of a commit is there or nothing, and
  * what was told, as far as the durability promises. */
-#include "../tables.h"
+#include "../outbox.h"
 #include "mortal.h"
 
-enum { COMMITS = 11 };
+enum { COMMITS = 11, LIFE = 8 }; /* LIFE: the number of the commit of a life that ends */
 
 /* Documents with history that is compacted, a table, an outbox that is trimmed, a life that ends. */
 #define TYPE                                                                                                           \
@@ -39,7 +39,11 @@ static chordal_id open_pair(const char *vfs) {
     return object_in(&h, "pair", "{}");
 }
 
-/* Commit `number` is that number in the list, in the other document, and in a row. */
+static bool has_row(int number) {
+    return number % 4 == 0;
+}
+
+/* Commit `number` is that number in the list, in the other document, and of some in a row. */
 static void commit_all(chordal_id object, int number) {
     char json[64];
     chordal_transaction *t = draft_on(&h);
@@ -47,7 +51,7 @@ static void commit_all(chordal_id object, int number) {
     CHECK_INT(chordal_transaction_set_json(t, object, 0, "/list/-", json, NULL), 0);
     CHECK_INT(chordal_transaction_set_json(t, object, 1, "", json, NULL), 0);
     snprintf(json, sizeof json, "{\"id\":%d,\"text\":\"row %d\"}", number, number);
-    put(t, object, 2, json);
+    if (has_row(number)) put(t, object, 2, json);
     notes->submitted = number;
     commit(t);
 }
@@ -89,7 +93,7 @@ static int64_t state_of(chordal_id object) {
     for (int i = 1; i <= COMMITS; i++) {
         snprintf(key, sizeof key, "%d", i);
         snprintf(row, sizeof row, "{\"id\":%d,\"text\":\"row %d\"}", i, i);
-        CHECK_TEXT(row_of(&h, object, 2, key), i <= last ? row : "not_found");
+        CHECK_TEXT(row_of(&h, object, 2, key), i <= last && has_row(i) ? row : "not_found");
     }
     return last;
 }
@@ -101,9 +105,82 @@ static void expect_no_damage(void) {
     CHECK_TEXT(json_of(value), "[]");
 }
 
+/* ---- the outbox ---- */
+
+static void model_commit(int number, uint64_t commit) {
+    char change[64];
+    outbox_row *row = outbox_begin(commit);
+    snprintf(change, sizeof change, number == 1 ? "\"value\":{\"list\":[1]}" : "\"ops\":[\"p\",[0,\"list\"],%d,0,[%d]]",
+             number - 1, number);
+    outbox_write(row, "pair", "{}", "left", change);
+    snprintf(change, sizeof change, "\"value\":%d", number);
+    outbox_write(row, "pair", "{}", "right", change);
+    snprintf(change, sizeof change, "\"put\":{\"id\":%d,\"text\":\"row %d\"}", number, number);
+    if (has_row(number)) outbox_write(row, "pair", "{}", "rows", change);
+}
+
+static bool life_is_there(void) {
+    chordal_value *value;
+    uint64_t next;
+    CHECK_INT(chordal_store_documents(h.host, 0, 0, &value, &next, NULL), 0);
+    return strstr(json_of(value), "\"other\"") != NULL;
+}
+
+/* Of what was there, trimming may have taken the first commits, when it had come so far. */
+static void model_trimmed(int last) {
+    static const int first[] = {0, 3, LIFE};
+    char head[32];
+    chordal_value *value;
+    uint64_t next;
+    CHECK_INT(chordal_store_outbox(h.host, 0, 1, &value, &next, NULL), 0);
+    const char *text = json_of(value);
+    for (int i = 0; i < 3 && i <= last / 5; i++) {
+        snprintf(head, sizeof head, "[{\"commit\":%d,", first[i] + 1);
+        if (strncmp(text, head, strlen(head)) == 0) outbox.first = (size_t)first[i];
+    }
+}
+
+static void model_of(int last) {
+    outbox_forget();
+    for (int number = 1; number <= last; number++) {
+        if (number == LIFE) outbox_write(outbox_begin(LIFE), "other", "{}", "title", "\"value\":\"life\"");
+        model_commit(number, (uint64_t)(number < LIFE ? number : number + 1));
+    }
+    if (last == LIFE - 1 && life_is_there())
+        outbox_write(outbox_begin(LIFE), "other", "{}", "title", "\"value\":\"life\"");
+    model_trimmed(last);
+}
+
+/* All of it as a reader finds it that comes before the next owner; NULL: there is no store yet. */
+static char *read_beside(void) {
+    chordal_value *value;
+    uint64_t next;
+    chordal_host *host;
+    chordal_host_options options = {
+        .size = sizeof options, .store = store_path, .store_flags = CHORDAL_STORE_READ_ONLY};
+    int code = chordal_host_open(&options, &host, NULL);
+    if (code) CHECK(code == CHORDAL_E_NOT_FOUND || code == CHORDAL_E_NOT_STORE);
+    if (code) return NULL;
+    CHECK_INT(chordal_store_outbox(host, 0, 0, &value, &next, NULL), 0);
+    char *text = strdup(json_of(value));
+    chordal_host_forget(host);
+    return text;
+}
+
+static void look_at_outbox(char *before, int last) {
+    chordal_value *value;
+    uint64_t next;
+    model_of(last);
+    outbox_expect(h.host, "the next owner");
+    CHECK_INT(chordal_store_outbox(h.host, 0, 0, &value, &next, NULL), 0);
+    if (before) CHECK_TEXT(json_of(value), before);
+    free(before);
+}
+
 /* What is left is a state that was, and it goes on. */
 static void look(int64_t at, bool keeps) {
     uint32_t level = durability;
+    char *before = read_beside();
     durability = CHORDAL_DURABILITY_OFF; /* nothing more is lost */
     chordal_id object = open_pair(NULL);
     durability = level;
@@ -112,13 +189,17 @@ static void look(int64_t at, bool keeps) {
         CHECK_FAIL("call %d: %d of %d told and %d submitted", (int)at, (int)last, (int)notes->told,
                    (int)notes->submitted);
     expect_no_damage();
+    look_at_outbox(before, (int)last);
     commit_all(object, (int)last + 1);
     test_poll(&h);
     host_event *told = last_event(&h, CHORDAL_EVENT_TICKET);
     if (told->as.ticket.code) CHECK_FAIL("call %d: afterwards %d %s", (int)at, told->as.ticket.code, told->text);
     CHECK(told->as.ticket.commit > (uint64_t)last);
     CHECK_INT(state_of(object), last + 1);
+    model_commit((int)last + 1, told->as.ticket.commit);
+    outbox_expect(h.host, "its owner");
     test_host_close(&h);
+    outbox_expect_beside(store_path, "after the end");
 }
 
 /* Each call, or each `stride`-th: all of them in the deep tier. */
@@ -139,6 +220,29 @@ static void sweep(uint32_t level, int death, bool keeps, int64_t stride) {
 TEST(killed) {
     sweep(CHORDAL_DURABILITY_NORMAL, DEATH_KILLED, true, 1);
 }
+
+/* Trimming nothing writes what waits: here the rows that were found in the revisions. */
+static void work_again(void) {
+    uint32_t dropped;
+    open_pair(MORTAL_NAME);
+    CHECK_INT(chordal_store_trim(h.host, 0, &dropped, NULL), 0);
+    test_host_close(&h);
+}
+
+TEST(killed_again_and_again) {
+    mortal_register();
+    durability = CHORDAL_DURABILITY_NORMAL;
+    for (int64_t at = 100; check_failures == 0; at += getenv("CHORDAL_TEST_DEEP") ? 1 : 17) {
+        new_store();
+        if (!mortal_run(work, at, DEATH_KILLED)) break;
+        mortal_notes first = *notes;
+        for (int64_t again = 0; mortal_run(work_again, again, DEATH_KILLED); again++) {
+        }
+        *notes = first;
+        look(at, true);
+    }
+}
+
 TEST(killed_without_syncs) {
     sweep(CHORDAL_DURABILITY_OFF, DEATH_KILLED, true, 4);
 }
@@ -293,6 +397,7 @@ TEST(done) {
     remove_store();
 }
 
-TESTS({"killed", killed}, {"killed without syncs", killed_without_syncs}, {"a power cut at full", a_power_cut_at_full},
+TESTS({"killed", killed}, {"killed again and again", killed_again_and_again},
+      {"killed without syncs", killed_without_syncs}, {"a power cut at full", a_power_cut_at_full},
       {"a power cut at normal", a_power_cut_at_normal}, {"a power cut without syncs", a_power_cut_without_syncs},
       {"processes fight for the file", processes_fight_for_the_file}, {"damaged pages", damaged_pages}, {"done", done})

@@ -661,7 +661,7 @@ TEST(a_store_of_the_first_schema_is_migrated) {
     test_host_close(&h);
     store_execute("DROP TABLE chordal_calls; DROP TABLE chordal_tables; DROP TABLE chordal_owners; ALTER TABLE "
                   "chordal_runs DROP COLUMN reserved;"
-                  "ALTER TABLE chordal_runs DROP COLUMN known;"
+                  "ALTER TABLE chordal_runs DROP COLUMN known; ALTER TABLE chordal_runs DROP COLUMN outbox;"
                   "PRAGMA user_version = 1");
     object = open_board(&h);
     commit_put(&h, object, BOARD_NOTES, ONE);

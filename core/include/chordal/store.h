@@ -36,8 +36,8 @@ CHORDAL_API int chordal_store_owners(chordal_host *host, uint64_t after, uint32_
 /* What commits wrote, of a host that keeps an outbox (CHORDAL_STORE_OUTBOX), from the commit behind number `after` on:
  * {"commit", "writes": [{"type", "params", "member", and of a document "value" (it begins with it, or anew) or "ops"
  * (in the JSON form of docs/protocol.md, "Ops", the member's index first), of a table "put" (a row, bytes as base64) or
- * "remove" (a key, as an array)}, …]}. A follower keeps the number of the last commit that it took; at the end
- * `out_next` is 0. */
+ * "remove" (a key, as an array)}, …, in any order]}. A follower keeps the number of the last commit that it took; at
+ * the end `out_next` is 0. */
 CHORDAL_API int chordal_store_outbox(chordal_host *host, uint64_t after, uint32_t limit,
                                      CHORDAL_OWN chordal_value **out, uint64_t *out_next, chordal_error *error);
 

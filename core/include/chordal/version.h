@@ -6,7 +6,7 @@
 
 #define CHORDAL_VERSION "0.1.0"
 #define CHORDAL_PROTOCOL 1 /* the newest protocol version spoken */
-#define CHORDAL_STORE 4    /* the newest store schema */
+#define CHORDAL_STORE 5    /* the newest store schema */
 
 /* All versions as one JSON object: chordal, abi, protocol, store, sqlite, zlib ("" where not linked). Static; any
  * thread. */
