@@ -173,7 +173,8 @@ static void look_at_outbox(char *before, int last) {
     model_of(last);
     outbox_expect(h.host, "the next owner");
     CHECK_INT(chordal_store_outbox(h.host, 0, 0, &value, &next, NULL), 0);
-    if (before) CHECK_TEXT(json_of(value), before);
+    const char *text = json_of(value);
+    if (before) CHECK_TEXT(text, before);
     free(before);
 }
 
