@@ -4,7 +4,11 @@
 
 #include "tables.h"
 
-enum { OUTBOX_ROWS = 4096, OUTBOX_WRITES = 4, OUTBOX_TEXT = 120 };
+#ifndef OUTBOX_ROWS
+#define OUTBOX_ROWS 4096
+#define OUTBOX_WRITES 4
+#endif
+enum { OUTBOX_TEXT = 120 };
 
 typedef struct outbox_row {
     uint64_t commit;

@@ -57,7 +57,7 @@ static int next_record(chordal_host *host) {
 
 /* What was committed since the last turn is one step. */
 static void write_store(chordal__runtime *runtime) {
-    chordal__persist_compact(runtime);
+    chordal__persist_tidy(runtime);
     chordal__persist_step(runtime);
     if (chordal__copies_wait(runtime)) chordal__copies_go_on(runtime);
 }
@@ -105,8 +105,8 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
-           (CHORDAL__STORE && (!chordal__list_empty(&runtime->compacting) || chordal__copies_wait(runtime) ||
-                               chordal__durables_wait(runtime))) ||
+           (CHORDAL__STORE &&
+            (chordal__persist_tidies(runtime) || chordal__copies_wait(runtime) || chordal__durables_wait(runtime))) ||
            (first && first->at <= runtime->now);
 }
 

@@ -115,10 +115,8 @@ static int read_query(chordal__live *live, const chordal__table *table, chordal_
     if (code < 0) return code;
     code = chordal__query_read(table, field(params, "query"), &live->query, error);
     chordal__node_unref(runtime->memory, params);
-    if (code == 0 && live->query.stale)
-        return chordal__fail(error, CHORDAL_E_INVALID, 0, "a live query is not of stale rows");
-    if (code < 0 || !live->query.sums || table->columns[live->query.sum].type == CHORDAL__CELL_INTEGER) return code;
-    return chordal__fail(error, CHORDAL_E_INVALID, 0, "a live sum is of whole numbers");
+    if (code < 0 || !live->query.stale) return code;
+    return chordal__fail(error, CHORDAL_E_INVALID, 0, "a live query is not of stale rows");
 }
 
 static int find_table(const chordal__type *type, const chordal__target *target, uint32_t *out, chordal_error *error) {

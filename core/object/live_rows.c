@@ -66,7 +66,7 @@ static int cell_node(const chordal__live *live, const chordal__cell *cell, chord
 static int group_node(const chordal__live *live, size_t at, chordal__node **out) {
     chordal__runtime *runtime = live->object->runtime;
     chordal__buffer_clear(&runtime->scratch);
-    chordal__group_pack(&runtime->scratch, &live->groups, at);
+    chordal__group_pack(&runtime->scratch, &live->groups, at, CHORDAL__BYTES_BASE64);
     return unpack(runtime, out);
 }
 
@@ -272,7 +272,7 @@ static int set_head(chordal__live *live, chordal_error *error) {
     size_t shown = live->len < live->query.limit ? live->len : live->query.limit;
     chordal__buffer_clear(packed);
     if (chordal__query_is_aggregate(&live->query)) {
-        chordal__groups_answer(packed, &live->groups);
+        chordal__groups_answer(packed, &live->groups, CHORDAL__BYTES_BASE64);
     } else {
         chordal__pack_write_array(packed, shown);
         for (size_t i = 0; i < shown; i++)
@@ -282,6 +282,7 @@ static int set_head(chordal__live *live, chordal_error *error) {
     int code = unpack(runtime, &node);
     if (code == CHORDAL_E_DEPTH) return chordal__fail(error, code, 0, "a row is nested too deep for a live query");
     if (code == CHORDAL_E_CORRUPT) return chordal__fail(error, code, 0, "the store: a row is damaged");
+    if (code == CHORDAL_E_RANGE) return chordal__fail(error, code, 0, "a sum is beyond the largest double");
     if (code < 0) return chordal__fail(error, code, 0, "no memory for the rows of a query");
     chordal__slot *slot = &live->object->slots[0];
     chordal__node_unref(runtime->memory, slot->head);

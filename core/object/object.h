@@ -402,7 +402,11 @@ int chordal__persist_prepare(chordal__object *object, chordal__new_value *value,
 void chordal__persist_advance(chordal__slot *slot, const chordal__new_value *value);
 /* Write all that waits, now. */
 void chordal__persist_step(chordal__runtime *runtime);
-void chordal__persist_compact(chordal__runtime *runtime);
+/* Whether history or rows of objects that ended are to be deleted; some of them, when nothing else is written. */
+static inline bool chordal__persist_tidies(const chordal__runtime *runtime) {
+    return runtime->store && (!chordal__list_empty(&runtime->compacting) || runtime->store->sweeps);
+}
+void chordal__persist_tidy(chordal__runtime *runtime);
 bool chordal__persist_waits(const chordal__runtime *runtime); /* there is something to write in the next turn */
 /* End the documents' life in the store, at once. */
 int chordal__persist_retire(chordal__object *object, chordal_error *error);

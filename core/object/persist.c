@@ -375,14 +375,23 @@ void chordal__persist_step(chordal__runtime *runtime) {
 }
 
 bool chordal__persist_waits(const chordal__runtime *runtime) {
-    return runtime->store && (!chordal__list_empty(&runtime->compacting) || chordal__durables_wait(runtime) ||
+    return runtime->store && (chordal__persist_tidies(runtime) || chordal__durables_wait(runtime) ||
                               (!runtime->settling && first_waiting(runtime) != &runtime->commits));
 }
 
-/* One piece of old history, when nothing else is to be written. A failure leaves it to the next base. */
-void chordal__persist_compact(chordal__runtime *runtime) {
+/* Of rows whose object is gone. A failure leaves them to the next one that goes, or to the next opening. */
+static void sweep_rows(chordal__runtime *runtime) {
+    if (chordal__owners_sweep(runtime->store, NULL) < 0) runtime->store->sweeps = false;
+}
+
+/* One piece of what is old, when nothing else is to be written. A failure leaves history to the next base. */
+void chordal__persist_tidy(chordal__runtime *runtime) {
     bool more;
-    if (!runtime->store || chordal__list_empty(&runtime->compacting)) return;
+    if (!chordal__persist_tidies(runtime)) return;
+    if (chordal__list_empty(&runtime->compacting)) {
+        sweep_rows(runtime);
+        return;
+    }
     chordal__persisted *persisted = CHORDAL__ENTRY(runtime->compacting.next, chordal__persisted, compacting);
     int code = chordal__document_compact(runtime->store, &persisted->document, persisted->keep, &more, NULL);
     if (code < 0 || !more) chordal__list_remove(&persisted->compacting);

@@ -336,14 +336,9 @@ bool chordal__tables_any(const chordal__object *object) {
 }
 
 int chordal__tables_retire(chordal__object *object, chordal_error *error) {
-    chordal__runtime *runtime = object->runtime;
-    int code = 0;
+    const chordal__runtime *runtime = object->runtime;
     if (!chordal__tables_any(object)) return 0;
-    for (uint32_t i = 0; i < object->type->members->count && code == 0; i++)
-        if (object->slots[i].rows)
-            code = chordal__rows_end(runtime->store, object->slots[i].rows->table, object->owner,
-                                     runtime->commit_number, error);
-    return code < 0 ? code : chordal__owner_end(runtime->store, object->owner, error);
+    return chordal__owner_end(runtime->store, object->owner, runtime->commit_number, error);
 }
 
 /* ---- the outbox: [type, params, member, {"put": row}] or {"remove": key} ---- */

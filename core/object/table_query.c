@@ -242,40 +242,33 @@ static int count_row(void *context, chordal__row *row, chordal_error *error) {
 }
 
 /* Without groups there is one, of no rows if there are none. */
-void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups) {
+void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups, uint8_t bytes) {
     bool empty = !groups->query->groups_len && !groups->count;
     chordal__pack_write_array(out, empty ? 1 : groups->count);
-    for (size_t i = 0; i < groups->count; i++) chordal__group_pack(out, groups, i);
+    for (size_t i = 0; i < groups->count; i++) chordal__group_pack(out, groups, i, bytes);
     if (!empty) return;
     chordal__group nothing = {0};
     chordal__groups one = *groups;
     one.items = &nothing;
-    chordal__group_pack(out, &one, 0);
+    chordal__group_pack(out, &one, 0, bytes);
 }
 
-static int check_sums(const chordal__groups *groups, chordal_error *error) {
-    chordal__number number;
-    for (size_t i = 0; i < groups->count; i++)
-        if (!chordal__number_of_double(groups->items[i].real, &number))
-            return chordal__fail(error, CHORDAL_E_RANGE, 0, "a sum is beyond the largest double");
-    return 0;
-}
-
-static int answer_groups(chordal__rows *rows, chordal__own_table *own, const chordal__query *query,
+static int answer_groups(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, uint8_t bytes,
                          chordal_error *error) {
     chordal__runtime *runtime = rows->object->runtime;
     chordal__groups groups;
     chordal__groups_init(&groups, query, runtime->memory);
     int code = chordal__rows_query(rows, own, query, UINT64_MAX, count_row, &groups, error);
-    if (code == 0) code = check_sums(&groups, error);
     if (code == 0) {
         chordal__buffer_clear(&runtime->scratch);
         chordal__pack_write_object(&runtime->scratch, 2);
         chordal__pack_write_string(&runtime->scratch, "rows", 4);
-        chordal__groups_answer(&runtime->scratch, &groups);
+        chordal__groups_answer(&runtime->scratch, &groups, bytes);
         end_answer(&runtime->scratch, query, NULL);
     }
     chordal__groups_dispose(&groups);
+    if (code == 0 && runtime->scratch.failed == CHORDAL_E_RANGE)
+        return chordal__fail(error, CHORDAL_E_RANGE, 0, "a sum is beyond the largest double");
     return code;
 }
 
@@ -284,7 +277,7 @@ int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const cho
     chordal__runtime *runtime = rows->object->runtime;
     chordal__found list = {.memory = runtime->memory};
     uint8_t bytes = raw ? CHORDAL__BYTES_RAW : CHORDAL__BYTES_BASE64;
-    if (chordal__query_is_aggregate(query)) return answer_groups(rows, own, query, error);
+    if (chordal__query_is_aggregate(query)) return answer_groups(rows, own, query, bytes, error);
     if (!own) return answer_stored(rows, query, bytes, error);
     int code = chordal__rows_query(rows, own, query, (uint64_t)query->limit + 1, chordal__found_keep, &list, error);
     if (code == 0) pack_answer(&runtime->scratch, query, &list, bytes);

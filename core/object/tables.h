@@ -159,7 +159,8 @@ void chordal__own_table_queried(chordal__own_table *own); /* it counts on all ro
 /* The answer packed in the runtime's scratch. */
 int chordal__rows_answer(chordal__rows *rows, chordal__own_table *own, const chordal__query *query, bool raw,
                          chordal_error *error);
-void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups); /* the array of groups */
+/* The array of groups. */
+void chordal__groups_answer(chordal__buffer *out, const chordal__groups *groups, uint8_t bytes);
 /* Rows that are kept for later: a chordal__take_row with one of these. */
 typedef struct chordal__found {
     chordal__memory *memory;

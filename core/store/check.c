@@ -1,10 +1,11 @@
-/* check.c: looking for damage: what SQLite finds in the file, what the tables say of each other, and then whether each
- * document is what its revisions come to. A fault is told with its place; only want of memory ends the look. */
+/* check.c: looking for damage: what SQLite finds in the file, what the tables say of each other, then whether each
+ * document is what its revisions come to, and each row what its table is (check_rows.c). A fault is told with its
+ * place; only want of memory ends the look. */
 #include "store/store.h"
 
 #include <sqlite3.h>
 
-static void write_detail(chordal__page *page, const char *words) {
+void chordal__fault_words(chordal__page *page, const char *words) {
     size_t position, len = words ? strlen(words) : 0;
     bool readable = len && chordal__utf_valid((const uint8_t *)words, len, &position);
     if (readable)
@@ -13,12 +14,12 @@ static void write_detail(chordal__page *page, const char *words) {
         chordal__page_text(page, "detail", "damaged", 7);
 }
 
-static void write_nothing(chordal__page *page, const char *key) {
+void chordal__fault_nothing(chordal__page *page, const char *key) {
     chordal__page_key(page, key);
     chordal__buffer_text(&page->out, "null");
 }
 
-static void write_place(chordal__page *page, const char *table, uint64_t row) {
+void chordal__fault_place(chordal__page *page, const char *table, uint64_t row) {
     chordal__page_key(page, "place");
     chordal__buffer_byte(&page->out, '"');
     chordal__buffer_text(&page->out, table);
@@ -27,24 +28,23 @@ static void write_place(chordal__page *page, const char *table, uint64_t row) {
     chordal__buffer_byte(&page->out, '"');
 }
 
-/* A fault that is of no document; `table` NULL: of the file. */
-static void tell(chordal__page *page, const char *table, uint64_t row, const char *words) {
+void chordal__fault_tell(chordal__page *page, const char *table, uint64_t row, const char *words) {
     chordal__page_open(page);
     if (table)
-        write_place(page, table, row);
+        chordal__fault_place(page, table, row);
     else
-        write_nothing(page, "place");
-    write_detail(page, words);
-    write_nothing(page, "type");
-    write_nothing(page, "params");
-    write_nothing(page, "member");
+        chordal__fault_nothing(page, "place");
+    chordal__fault_words(page, words);
+    chordal__fault_nothing(page, "type");
+    chordal__fault_nothing(page, "params");
+    chordal__fault_nothing(page, "member");
+    chordal__fault_nothing(page, "key");
     chordal__page_close(page);
 }
 
-/* Reading that fails is a fault, too. */
-static int told(chordal__page *page, int code, const chordal_error *why, chordal_error *error) {
+int chordal__fault_told(chordal__page *page, int code, const chordal_error *why, chordal_error *error) {
     if (code == CHORDAL_E_NOMEM) return chordal__fail(error, code, 0, "no memory for a check");
-    if (code < 0) tell(page, NULL, 0, why->detail);
+    if (code < 0) chordal__fault_tell(page, NULL, 0, why->detail);
     return 0;
 }
 
@@ -54,12 +54,12 @@ static int check_file(chordal__page *page, chordal_error *error) {
     int code, result;
     chordal_error why = {0};
     sqlite3_stmt *statement = chordal__statement(page->store, CHORDAL__SQL_CHECK_FILE, &code, &why);
-    if (code < 0) return told(page, code, &why, error);
+    if (code < 0) return chordal__fault_told(page, code, &why, error);
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *words = (const char *)sqlite3_column_text(statement, 0);
-        if (!words || strcmp(words, "ok") != 0) tell(page, NULL, 0, words);
+        if (!words || strcmp(words, "ok") != 0) chordal__fault_tell(page, NULL, 0, words);
     }
-    return told(page, chordal__statement_end(page->store, statement, result, &why), &why, error);
+    return chordal__fault_told(page, chordal__statement_end(page->store, statement, result, &why), &why, error);
 }
 
 /* What no row may be. */
@@ -77,11 +77,11 @@ static int check_rule(chordal__page *page, size_t rule, chordal_error *error) {
     int code;
     chordal_error why = {0};
     sqlite3_stmt *statement = chordal__statement(page->store, rules[rule].statement, &code, &why);
-    if (code < 0) return told(page, code, &why, error);
+    if (code < 0) return chordal__fault_told(page, code, &why, error);
     int result = sqlite3_step(statement);
     if (result == SQLITE_ROW)
-        tell(page, rules[rule].table, (uint64_t)sqlite3_column_int64(statement, 0), rules[rule].words);
-    return told(page, chordal__statement_end(page->store, statement, result, &why), &why, error);
+        chordal__fault_tell(page, rules[rule].table, (uint64_t)sqlite3_column_int64(statement, 0), rules[rule].words);
+    return chordal__fault_told(page, chordal__statement_end(page->store, statement, result, &why), &why, error);
 }
 
 /* A list that can be told has no damaged names; of one that has the first is told. */
@@ -98,8 +98,8 @@ static int check_list(chordal__page *page, int (*list)(chordal__page *page, uint
         if (code == 0) code = chordal__page_goes_on(&trial, after, &why);
         chordal__buffer_dispose(&trial.out);
     } while (code == 0 && trial.next);
-    if (code != CHORDAL_E_CORRUPT || !why.position) return told(page, code, &why, error);
-    tell(page, table, why.position, why.detail);
+    if (code != CHORDAL_E_CORRUPT || !why.position) return chordal__fault_told(page, code, &why, error);
+    chordal__fault_tell(page, table, why.position, why.detail);
     return 0;
 }
 
@@ -117,9 +117,10 @@ enum { ID, CREATED = 7, RETIRED = 8 };
 
 static void tell_document(chordal__page *page, sqlite3_stmt *row, const char *table, const chordal_error *why) {
     chordal__page_open(page);
-    write_place(page, table, why->position);
-    write_detail(page, why->detail);
+    chordal__fault_place(page, table, why->position);
+    chordal__fault_words(page, why->detail);
     (void)chordal__listing_name(page, row, NULL);
+    chordal__fault_nothing(page, "key");
     chordal__page_close(page);
 }
 
@@ -139,14 +140,14 @@ static int check_document(chordal__page *page, sqlite3_stmt *row, chordal_error 
     uint64_t last = retired ? (uint64_t)sqlite3_column_int64(row, RETIRED) : CHORDAL__NEWEST;
     int code = check_name(page, row, &why);
     if (code < 0 && code != CHORDAL_E_NOMEM) {
-        tell(page, "chordal_documents", (uint64_t)sqlite3_column_int64(row, ID), why.detail);
+        chordal__fault_tell(page, "chordal_documents", (uint64_t)sqlite3_column_int64(row, ID), why.detail);
         return 0;
     }
     if (code == 0)
         code = chordal__document_check(page->store, sqlite3_column_int64(row, ID),
                                        (uint64_t)sqlite3_column_int64(row, CREATED), last, page->limits, &why);
     if (code == CHORDAL_E_CORRUPT) tell_document(page, row, "chordal_revisions", &why);
-    return code == CHORDAL_E_CORRUPT ? 0 : told(page, code, &why, error);
+    return code == CHORDAL_E_CORRUPT ? 0 : chordal__fault_told(page, code, &why, error);
 }
 
 static int check_documents(chordal__page *page, uint64_t after, chordal_error *error) {
@@ -154,7 +155,7 @@ static int check_documents(chordal__page *page, uint64_t after, chordal_error *e
     chordal_error why = {0};
     uint32_t left = page->limit;
     sqlite3_stmt *statement = chordal__statement(page->store, CHORDAL__SQL_DOCUMENTS_AFTER, &code, &why);
-    if (code < 0) return told(page, code, &why, error);
+    if (code < 0) return chordal__fault_told(page, code, &why, error);
     sqlite3_bind_int64(statement, 1, (int64_t)after);
     sqlite3_bind_int64(statement, 2, (int64_t)left + 1);
     for (uint64_t last = after; code == 0 && (result = sqlite3_step(statement)) == SQLITE_ROW; left--) {
@@ -164,15 +165,17 @@ static int check_documents(chordal__page *page, uint64_t after, chordal_error *e
         code = check_document(page, statement, error);
     }
     int ended = chordal__statement_end(page->store, statement, result, &why);
-    return code < 0 ? code : told(page, ended, &why, error);
+    return code < 0 ? code : chordal__fault_told(page, ended, &why, error);
 }
 
 int chordal__store_check(chordal__page *page, uint64_t after, chordal_error *error) {
     bool began;
     int code = chordal__look_begin(page->store, &began, error);
     if (code < 0) return code;
+    bool rows = after >= CHORDAL__CHECK_TABLES;
     if (!after) code = check_whole(page, error);
-    if (code == 0) code = check_documents(page, after, error);
+    if (code == 0) code = rows ? chordal__rows_check(page, after, error) : check_documents(page, after, error);
+    if (code == 0 && !rows && !page->next) code = chordal__rows_wait(page, error);
     chordal__look_end(page->store, began);
     return code;
 }

@@ -132,6 +132,16 @@ int chordal__sweep_store(chordal__store *store, const chordal__sweep *sweep, con
 /* A row as it is afterwards; not of one that removes. NULL: no memory. */
 CHORDAL_OWN chordal__row *chordal__sweep_row(const chordal__sweep *sweep, const chordal__row *row);
 
+/* ---- sum.c: an exact sum of doubles ---- */
+
+#define CHORDAL__SUM_LIMBS 34 /* from 2^-1074 to beyond 2^64 of the largest */
+typedef struct chordal__sum {
+    uint64_t limbs[CHORDAL__SUM_LIMBS]; /* of two's complement, the lowest first */
+} chordal__sum;
+/* A finite one, once more (1) or once less (-1). */
+void chordal__sum_add(chordal__sum *sum, double real, int sign);
+double chordal__sum_value(const chordal__sum *sum); /* the nearest, the even one of two; beyond all: an infinity */
+
 /* ---- query_groups.c: counts and sums ---- */
 
 typedef struct chordal__group {
@@ -139,7 +149,7 @@ typedef struct chordal__group {
     int64_t count;
     int64_t sum_high; /* of whole numbers, 128 bits */
     uint64_t sum_low;
-    double real; /* of others */
+    chordal__sum *reals; /* of others, owned; NULL: there is nothing to sum */
 } chordal__group;
 
 typedef struct chordal__groups {
@@ -154,7 +164,8 @@ void chordal__groups_dispose(chordal__groups *groups);
  * Less never fails; a group that has no row any more stays until chordal__groups_drop. */
 int chordal__groups_add(chordal__groups *groups, chordal__row *row, int sign, size_t *out_index, bool *out_fresh);
 void chordal__groups_drop(chordal__groups *groups, size_t index);
-/* {"group": {column: value}, "count": n, "sum": n}, what was asked for of it. */
-void chordal__group_pack(chordal__buffer *out, const chordal__groups *groups, size_t index);
+/* {"group": {column: value}, "count": n, "sum": n}, what was asked for of it; `bytes`: how such columns of the group
+ * are written. A sum beyond all doubles fails the buffer with RANGE. */
+void chordal__group_pack(chordal__buffer *out, const chordal__groups *groups, size_t index, uint8_t bytes);
 
 #endif

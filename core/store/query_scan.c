@@ -258,8 +258,9 @@ static int step(chordal__scan *scan, bool *out_more, chordal_error *error) {
 int chordal__scan_cells(chordal__scan *scan, chordal__cell cells[CHORDAL__COLUMNS_LIMIT], bool *out_more,
                         chordal_error *error) {
     int code = step(scan, out_more, error);
-    if (*out_more) chordal__cells_of_statement(scan->query->table, scan->statement, 0, cells);
-    return code;
+    if (!*out_more) return code;
+    chordal__cells_of_statement(scan->query->table, scan->statement, 0, cells);
+    return chordal__cells_check(scan->query->table, cells, error);
 }
 
 int chordal__scan_next(chordal__scan *scan, chordal__row **out, chordal_error *error) {
@@ -267,8 +268,7 @@ int chordal__scan_next(chordal__scan *scan, chordal__row **out, chordal_error *e
     int code = step(scan, &more, error);
     *out = NULL;
     if (!more) return code;
-    *out = chordal__row_of_statement(scan->store->memory, scan->query->table, scan->statement, 0);
-    return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
+    return chordal__row_of_statement(scan->store->memory, scan->query->table, scan->statement, 0, out, error);
 }
 
 void chordal__scan_end(chordal__scan *scan) {

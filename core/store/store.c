@@ -127,6 +127,7 @@ static int open_all(chordal__store *store, const chordal__store_options *options
     if (code == 0) code = use_log(store, error);
     if (code == 0) code = chordal__schema_migrate(store, version, error);
     if (code == 0) code = chordal__lineage_open(store, error);
+    if (code == 0) code = chordal__owners_open(store, error);
     return code;
 }
 

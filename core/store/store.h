@@ -105,7 +105,8 @@ int chordal__sqlite_code(int result);
               "FROM chordal_documents d WHERE id > ?1 ORDER BY id LIMIT ?2")                                           \
     STATEMENT(TABLES_AFTER, "SELECT id, type, member, version, declaration FROM chordal_tables WHERE id > ?1 "         \
                             "ORDER BY id LIMIT ?2")                                                                    \
-    STATEMENT(OWNERS_AFTER, "SELECT id, type, params, key FROM chordal_owners WHERE id > ?1 ORDER BY id LIMIT ?2")     \
+    STATEMENT(OWNERS_AFTER, "SELECT id, type, params, key FROM chordal_owners WHERE id > ?1 AND type != x'' "          \
+                            "ORDER BY id LIMIT ?2")                                                                    \
     STATEMENT(DOCUMENTS_ANY, "SELECT id FROM chordal_documents LIMIT 1")                                               \
     STATEMENT(CHECK_FILE, "PRAGMA integrity_check(100)")                                                               \
     STATEMENT(CHECK_RUNS, "SELECT id, first, last FROM chordal_runs WHERE length(run) != 16 OR last < first - 1 OR "   \
@@ -120,7 +121,14 @@ int chordal__sqlite_code(int result);
     STATEMENT(TABLE_SET, "UPDATE chordal_tables SET version = ?2, declaration = ?3 WHERE id = ?1")                     \
     STATEMENT(OWNER_FIND, "SELECT id FROM chordal_owners WHERE type = ?1 AND key = ?2")                                \
     STATEMENT(OWNER_ADD, "INSERT INTO chordal_owners(type, key, params) VALUES(?1, ?2, ?3)")                           \
-    STATEMENT(OWNER_END, "DELETE FROM chordal_owners WHERE id = ?1")
+    STATEMENT(OWNER_END, "UPDATE chordal_owners SET type = x'', key = CAST(id AS BLOB), params = type WHERE id = ?1")  \
+    STATEMENT(OWNER_ENDED, "SELECT id, params FROM chordal_owners WHERE type = x'' LIMIT 1")                           \
+    STATEMENT(OWNER_TABLES,                                                                                            \
+              "SELECT id, (SELECT group_concat(printf('\"%w\"', name)) FROM (SELECT name FROM "                        \
+              "pragma_table_info('chordal_table_' || t.id) WHERE pk ORDER BY pk)) FROM chordal_tables t "              \
+              "WHERE type = ?1 AND id > ?2 ORDER BY id LIMIT 1")                                                       \
+    STATEMENT(OWNER_DROP, "DELETE FROM chordal_owners WHERE id = ?1")                                                  \
+    STATEMENT(OWNER_BY_ID, "SELECT id, type, params, key FROM chordal_owners WHERE id = ?1")
 
 #define CHORDAL__STATEMENT_ENUM(name, sql) CHORDAL__SQL_##name,
 enum { CHORDAL__STATEMENTS(CHORDAL__STATEMENT_ENUM) CHORDAL__SQL_COUNT };
@@ -158,6 +166,7 @@ typedef struct chordal__store {
     chordal__list staged; /* documents that the step has changed */
     chordal__list copies; /* that are being made of it, by the room above */
     chordal__list owners; /* of rows, that it has changed */
+    bool sweeps;          /* rows of objects that ended may be left */
     chordal__list tables; /* open (table.h) */
     chordal__list scans;  /* statements of queries (query.h) */
     uint32_t scans_len;
@@ -396,8 +405,28 @@ int chordal__listing_name(chordal__page *page, sqlite3_stmt *row, chordal_error 
 int chordal__tables_list(chordal__page *page, uint64_t after, chordal_error *error);
 int chordal__owners_list(chordal__page *page, uint64_t after, chordal_error *error);
 
-/* ---- check.c ---- */
+/* The catalogue of a row of TABLES_AFTER: [columns, key, indexes, …] as table_open.c has it, each a list. CORRUPT. */
+int chordal__catalogue_read(chordal__page *page, sqlite3_stmt *row, CHORDAL_OWN chordal__node **out,
+                            chordal_error *error);
+
+/* ---- check.c: looking for damage; `after` is where a page begins, by what the one before it gave as `next` ---- */
 int chordal__store_check(chordal__page *page, uint64_t after, chordal_error *error);
+/* Parts of a fault: its place, what it is, and what it is about. */
+void chordal__fault_place(chordal__page *page, const char *table, uint64_t row);
+void chordal__fault_words(chordal__page *page, const char *words);
+void chordal__fault_nothing(chordal__page *page, const char *key);
+/* A whole one that is about nothing that has a name; `table` NULL: of the file. */
+void chordal__fault_tell(chordal__page *page, const char *table, uint64_t row, const char *words);
+/* Reading that failed with `why` is a fault of the file, but for want of memory. */
+int chordal__fault_told(chordal__page *page, int code, const chordal_error *why, chordal_error *error);
+
+/* ---- check_rows.c: the rows of tables, after the documents ---- */
+#define CHORDAL__CHECK_TABLES (UINT64_C(1) << 52) /* `after` and `next` from here on are of tables */
+#define CHORDAL__CHECK_ROWS 10000                 /* when so many were looked at, a page ends behind an object's */
+#define CHORDAL__CHECK_FAULTS 100                 /* of the rows of one table that a page tells */
+/* Whether there is something to look at. */
+int chordal__rows_wait(chordal__page *page, chordal_error *error);
+int chordal__rows_check(chordal__page *page, uint64_t after, chordal_error *error);
 
 /* ---- backup.c: a copy of the store, made in steps ---- */
 #define CHORDAL__BACKUP_PAGES 256

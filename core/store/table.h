@@ -41,6 +41,10 @@ void chordal__row_unref(chordal__row *row); /* NULL allowed */
 bool chordal__row_equal(const chordal__row *a, const chordal__row *b);
 /* NULL first, numbers by value, text and bytes by their bytes. */
 int chordal__cell_compare(const chordal__cell *a, const chordal__cell *b);
+/* Cells that were read: json is a packed value, text is UTF-8, reals are finite. CORRUPT names the first column where
+ * that is not so; NOMEM. */
+struct chordal__table;
+int chordal__cells_check(const struct chordal__table *table, const chordal__cell *cells, chordal_error *error);
 static inline bool chordal__cell_has_bytes(const chordal__cell *cell) {
     return cell->kind >= CHORDAL__CELL_TEXT;
 }
@@ -185,16 +189,20 @@ int chordal__row_age(chordal__store *store, chordal__table *table, const chordal
 /* *out NULL: there is none. */
 int chordal__row_find(chordal__store *store, chordal__table *table, const chordal__owner *owner,
                       const chordal__row *key, CHORDAL_OWN chordal__row **out, chordal_error *error);
-/* In a step: the rows of the owner go; commit `number` is the last before it. */
-int chordal__rows_end(chordal__store *store, const chordal__table *table, const chordal__owner *owner, uint64_t number,
-                      chordal_error *error);
-int chordal__owner_end(chordal__store *store, chordal__owner *owner, chordal_error *error);
+/* In a step: its rows are nobody's any more, commit `number` is the last before that. They go by and by: */
+int chordal__owner_end(chordal__store *store, chordal__owner *owner, uint64_t number, chordal_error *error);
+#define CHORDAL__SWEEP_ROWS 256
+/* look whether there are such rows, when the store is opened, */
+int chordal__owners_open(chordal__store *store, chordal_error *error);
+/* and delete some of them, as statements of their own; store.sweeps: there may be more. */
+int chordal__owners_sweep(chordal__store *store, chordal_error *error);
 /* The row that a statement stands on, its cells from column `first` on. */
 /* The cells point into the statement, until its next step. */
 void chordal__cells_of_statement(const chordal__table *table, sqlite3_stmt *statement, int first,
                                  chordal__cell cells[CHORDAL__COLUMNS_LIMIT]);
-CHORDAL_OWN chordal__row *chordal__row_of_statement(chordal__memory *memory, const chordal__table *table,
-                                                    sqlite3_stmt *statement, int first);
+/* A row of its own. CORRUPT, as chordal__cells_check; NOMEM. */
+int chordal__row_of_statement(chordal__memory *memory, const chordal__table *table, sqlite3_stmt *statement, int first,
+                              CHORDAL_OWN chordal__row **out, chordal_error *error);
 void chordal__cell_bind(sqlite3_stmt *statement, int at, const chordal__cell *cell);
 void chordal__tables_settle(chordal__store *store, bool through); /* a step ended */
 void chordal__tables_close(chordal__store *store);

@@ -91,24 +91,27 @@ static bool is_catalogue(const chordal__node *known) {
     return fits;
 }
 
-static int write_declaration(chordal__page *page, sqlite3_stmt *row, chordal_error *error) {
-    chordal__node *known;
+int chordal__catalogue_read(chordal__page *page, sqlite3_stmt *row, chordal__node **out, chordal_error *error) {
     chordal__memory *memory = page->store->memory;
     const uint8_t *data = sqlite3_column_blob(row, DECLARATION);
     int code = chordal__pack_read(memory, data, data ? (size_t)sqlite3_column_bytes(row, DECLARATION) : 0, page->limits,
-                                  &known, error);
-    if (code == CHORDAL_E_NOMEM) return code;
-    bool fits = code == 0 && is_catalogue(known);
-    if (fits) {
-        write_columns(page, chordal__node_at(known, 0));
-        chordal__page_key(page, "key");
-        write_names(page, chordal__node_at(known, 0), chordal__node_at(known, 1));
-        write_indexes(page, chordal__node_at(known, 0), chordal__node_at(known, 2));
-    }
-    if (code == 0) chordal__node_unref(memory, known);
-    return fits ? 0
-                : chordal__fail(error, CHORDAL_E_CORRUPT, (uint64_t)sqlite3_column_int64(row, ID),
-                                "a table's catalogue is damaged");
+                                  out, error);
+    if (code == CHORDAL_E_NOMEM || (code == 0 && is_catalogue(*out))) return code;
+    if (code == 0) chordal__node_unref(memory, *out);
+    return chordal__fail(error, CHORDAL_E_CORRUPT, (uint64_t)sqlite3_column_int64(row, ID),
+                         "a table's catalogue is damaged");
+}
+
+static int write_declaration(chordal__page *page, sqlite3_stmt *row, chordal_error *error) {
+    chordal__node *known;
+    int code = chordal__catalogue_read(page, row, &known, error);
+    if (code < 0) return code;
+    write_columns(page, chordal__node_at(known, 0));
+    chordal__page_key(page, "key");
+    write_names(page, chordal__node_at(known, 0), chordal__node_at(known, 1));
+    write_indexes(page, chordal__node_at(known, 0), chordal__node_at(known, 2));
+    chordal__node_unref(page->store->memory, known);
+    return 0;
 }
 
 /* ---- the lists ---- */

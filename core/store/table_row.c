@@ -61,3 +61,30 @@ bool chordal__row_equal(const chordal__row *a, const chordal__row *b) {
         if (chordal__cell_compare(&a->cells[i], &b->cells[i]) != 0) return false;
     return true;
 }
+
+/* ---- what was read ---- */
+
+static int check_cell(chordal__memory *memory, const chordal__cell *cell) {
+    const chordal__limits limits = {.depth = CHORDAL__DEPTH_MAX, .size = UINT64_MAX};
+    chordal__number number;
+    size_t position;
+    if (cell->kind == CHORDAL__CELL_REAL)
+        return chordal__number_of_double(cell->as.real, &number) ? 0 : CHORDAL_E_CORRUPT;
+    if (!chordal__cell_has_bytes(cell) || cell->kind == CHORDAL__CELL_BYTES) return 0;
+    if (!cell->as.bytes.data && cell->as.bytes.len) return CHORDAL_E_NOMEM;
+    if (cell->kind == CHORDAL__CELL_TEXT)
+        return chordal__utf_valid(cell->as.bytes.data, cell->as.bytes.len, &position) ? 0 : CHORDAL_E_CORRUPT;
+    chordal__reader reader = chordal__reader_of(cell->as.bytes.data, cell->as.bytes.len);
+    int code = chordal__pack_check(memory, &reader, &limits, NULL);
+    return code == CHORDAL_E_NOMEM || (code == 0 && reader.at == reader.end) ? code : CHORDAL_E_CORRUPT;
+}
+
+int chordal__cells_check(const chordal__table *table, const chordal__cell *cells, chordal_error *error) {
+    int code = 0;
+    uint32_t i = 0;
+    while (i < table->columns_len && (code = check_cell(table->memory, &cells[i])) == 0) i++;
+    if (code == 0) return 0;
+    if (code == CHORDAL_E_NOMEM) return chordal__fail(error, code, 0, "no memory for a row");
+    const chordal__column *column = &table->columns[i];
+    return chordal__fail_about(error, code, "the store: a damaged cell in the column ", column->name, column->name_len);
+}

@@ -118,11 +118,14 @@ void chordal__cells_of_statement(const chordal__table *table, sqlite3_stmt *stat
         read_cell(statement, first + (int)i, table->columns[i].type, &cells[i]);
 }
 
-chordal__row *chordal__row_of_statement(chordal__memory *memory, const chordal__table *table, sqlite3_stmt *statement,
-                                        int first) {
+int chordal__row_of_statement(chordal__memory *memory, const chordal__table *table, sqlite3_stmt *statement, int first,
+                              chordal__row **out, chordal_error *error) {
     chordal__cell cells[CHORDAL__COLUMNS_LIMIT];
     chordal__cells_of_statement(table, statement, first, cells);
-    return chordal__row_new(memory, cells, table->columns_len);
+    int code = chordal__cells_check(table, cells, error);
+    if (code < 0) return code;
+    *out = chordal__row_new(memory, cells, table->columns_len);
+    return *out ? 0 : chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
 }
 
 int chordal__row_find(chordal__store *store, chordal__table *table, const chordal__owner *owner,
@@ -134,10 +137,7 @@ int chordal__row_find(chordal__store *store, chordal__table *table, const chorda
     if (code < 0) return code;
     bind_key(statement, table, owner->id, key);
     int result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        *out = chordal__row_of_statement(store->memory, table, statement, 0);
-        if (!*out) code = chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a row");
-    }
+    if (result == SQLITE_ROW) code = chordal__row_of_statement(store->memory, table, statement, 0, out, error);
     int ended = chordal__statement_end(store, statement, result, code < 0 ? NULL : error);
     return code < 0 ? code : ended;
 }
@@ -234,32 +234,17 @@ int chordal__row_age(chordal__store *store, chordal__table *table, const chordal
     return chordal__statement_run(store, statement, error);
 }
 
-/* ---- their end ---- */
+/* ---- their end: an owner without a type is nobody's; what its type was stands in its params ---- */
 
-int chordal__rows_end(chordal__store *store, const chordal__table *table, const chordal__owner *owner, uint64_t number,
-                      chordal_error *error) {
-    chordal__buffer sql;
+int chordal__owner_end(chordal__store *store, chordal__owner *owner, uint64_t number, chordal_error *error) {
     int code = reserve(store, number + 1, error);
     if (code < 0) return code;
-    chordal__buffer_init(&sql, store->memory, UINT32_MAX);
-    chordal__buffer_text(&sql, "DELETE FROM chordal_table_");
-    chordal__buffer_decimal(&sql, (uint64_t)table->id);
-    chordal__buffer_text(&sql, " WHERE object=");
-    chordal__buffer_decimal(&sql, (uint64_t)owner->id);
-    chordal__buffer_byte(&sql, 0);
-    store->counters->statements++;
-    int result = sql.failed ? SQLITE_NOMEM : sqlite3_exec(store->sqlite, (const char *)sql.data, NULL, NULL, NULL);
-    chordal__buffer_dispose(&sql);
-    return result == SQLITE_OK ? 0 : chordal__store_fail(store, result, error);
-}
-
-int chordal__owner_end(chordal__store *store, chordal__owner *owner, chordal_error *error) {
-    int code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OWNER_END, &code, error);
     if (code < 0) return code;
     sqlite3_bind_int64(statement, 1, owner->id);
     stage(store, owner);
     owner->id = 0;
+    store->sweeps = true;
     return chordal__statement_run(store, statement, error);
 }
 

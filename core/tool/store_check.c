@@ -3,9 +3,10 @@
 
 #define USAGE                                                                                                          \
     "check STORE\n\n"                                                                                                  \
-    "Looks for damage in STORE, also while a host runs on it: in the file, the runs, each revision of each "           \
-    "document.\n"                                                                                                      \
-    "Prints a JSON object for each fault and exits with 1 if there is any."
+    "Looks for damage in STORE, also while a host runs on it: in the file and its indexes, the runs, each revision "   \
+    "of\n"                                                                                                             \
+    "each document, each cell of each row. Prints a JSON object for each fault, with its place and, of a row, its\n"   \
+    "key, and exits with 1 if there is any."
 
 static uint64_t print_faults(chordal_value *page) {
     chordal_cursor root;

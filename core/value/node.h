@@ -28,9 +28,8 @@ enum { CHORDAL__LODGES = 0 };
 enum { CHORDAL__LODGES = 1 };
 #endif
 
-#define CHORDAL__FLAT_MAX 64    /* members of a flat array or object */
-#define CHORDAL__TEXT_MAX 2036  /* bytes of a flat string */
-#define CHORDAL__DEPTH_MAX 4096 /* no limit on nesting goes beyond */
+#define CHORDAL__FLAT_MAX 64   /* members of a flat array or object */
+#define CHORDAL__TEXT_MAX 2036 /* bytes of a flat string */
 
 struct chordal__node {
     uint32_t references;

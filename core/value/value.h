@@ -113,6 +113,7 @@ uint64_t chordal__node_digest(const chordal__node *node);
 uint64_t chordal__node_weigh(const chordal__node *node, uint64_t enough);
 
 /* ---- json.c, pack.c: readers and writers ---- */
+#define CHORDAL__DEPTH_MAX 4096 /* no limit on nesting goes beyond */
 typedef struct chordal__limits {
     uint32_t depth;
     uint64_t size; /* bytes of input */

@@ -443,9 +443,13 @@ export interface Flat {
    */
   store_backup(host: HostHandle, path: string): number;
   /**
-   * Look for damage: first SQLite's own check of the file and the runs, then each revision of each document, a page
-   * of documents at a time, in no bounded time. The faults: {"place" (a table and its row, or null), "detail",
-   * "type", "params" and "member" of the document, or null}. A page may be empty before the end.
+   * Look for damage: first SQLite's own check of the file (with its types and indexes) and the runs, then each
+   * revision of each document, a page of documents at a time, then each cell of each row of the tables, a page of
+   * some 10000 rows and at least all that one object has in a table: in no bounded time. The faults: {"place" (a
+   * table and its row, or null; of rows the table and the number of their object), "detail", "type", "params" and
+   * "member" of the document or the table, and "key" of the row, or null}. Of one table a page tells 100 at most, and
+   * that there are more. A page may be empty before the end. `after` is what the page before gave as the next, and
+   * has no other meaning here.
    */
   store_check(host: HostHandle, after: number, limit: number): { out: ValueHandle; next: bigint };
   /**
@@ -548,10 +552,11 @@ export interface Flat {
    *
    * or with count, sum or group (alone: a count) rows of {"group": {column: value}, "count": n, "sum": n}, in the
    * order of the group's columns, at most 10000; without group one row. A sum of whole numbers is exact from -2^63 to
-   * 2^64-1. A cursor is a text that stays good while rows come and go, for queries with the same order. A condition
-   * has at most 256 terms and 1000 values and is nested 16 deep. The transaction conflicts when any row of the table
-   * has changed before it commits. Errors: as chordal_transaction_row, INVALID with words, LIMIT, RANGE (a sum of
-   * reals is beyond the largest double).
+   * 2^64-1, one of reals is the double nearest to the exact sum, in whatever order rows came and went. A cursor is a
+   * text that stays good while rows come and go, for queries with the same order. A condition has at most 256 terms
+   * and 1000 values and is nested 16 deep. The transaction conflicts when any row of the table has changed before it
+   * commits. Errors: as chordal_transaction_row, INVALID with words, LIMIT, RANGE (a sum of reals is beyond the
+   * largest double), CORRUPT (a row that would be in the answer has a damaged cell, whose column the words name).
    */
   transaction_query(transaction: TransactionHandle, object: number, member: number, format: number, query: Uint8Array, buffer: Uint8Array): number;
   /**

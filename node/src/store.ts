@@ -56,10 +56,12 @@ export interface Fault {
     /** Where: a table and its row; null: in the file. */
     readonly place: string | null;
     readonly detail: string;
-    /** Of which document, as far as that is known. */
+    /** Of which document or table, as far as that is known. */
     readonly type: string | null;
     readonly params: Params | null;
     readonly member: string | null;
+    /** Of which row of the table. */
+    readonly key: readonly Value[] | null;
 }
 
 type List = "store_documents" | "store_outbox" | "store_check";
@@ -125,8 +127,8 @@ export class Store {
     }
 
     /**
-     * Look for damage: SQLite's own check, the runs, each revision of each document. Other work goes on between pages
-     * of documents.
+     * Look for damage: SQLite's own check, the runs, each revision of each document, each cell of each row. Other work
+     * goes on between pages of documents and of rows.
      */
     async check(): Promise<Fault[]> {
         const faults: Fault[] = [];

@@ -3,7 +3,10 @@
 import type { ReferenceTo } from "./reference.js";
 import { queryOf, type RowChanges, type StoredRows } from "./rows.js";
 
-/** What a column holds: whole numbers from -2^63 to 2^63-1, doubles, strings, any value, Uint8Arrays. */
+/**
+ * What a column holds: whole numbers from -2^63 to 2^63-1, doubles, strings, any value, Uint8Arrays. For bytes a string
+ * is taken as base64 (RFC 4648, padded), and refused when it is none (SYNTAX).
+ */
 export type ColumnType = "integer" | "real" | "text" | "json" | "bytes";
 
 /** A column of a table; one with a default has that in rows that do not say. */
@@ -122,7 +125,7 @@ export type GroupQuery<C extends string = string> = {
     readonly stale?: boolean | undefined;
     /** How many rows. */
     readonly count?: true | undefined;
-    /** The sum of a column of numbers. */
+    /** The sum of a column of numbers: exact, of reals the double that is nearest to it. */
     readonly sum?: C | undefined;
     /** Of the rows that have the same in these columns; else of all. */
     readonly group?: readonly C[] | undefined;
@@ -135,7 +138,7 @@ export interface Page<R> {
     readonly after: string | null;
 }
 
-/** One group; bytes in it are base64 text. */
+/** One group. Bytes in it are a Uint8Array, in a live query base64 text. */
 export interface Group {
     readonly group?: { readonly [column: string]: any };
     readonly count?: number;
@@ -169,7 +172,8 @@ export type LiveQuery<R> = ReferenceTo<{
 export interface TableFollower<T = any> {
     /**
      * A reference to what a query gives, kept current from each commit's changes. Bytes in its rows are
-     * a `LiveBytes`. One that is refused is "failed", with the words.
+     * a `LiveBytes`. One that is refused is "failed", with the words. In a host that only reads its store it is what
+     * the query gave when it was first held; held again after all let it go it asks anew.
      */
     live(query?: RowQuery<Names<T>>): LiveQuery<LiveRow<T>>;
     live(query: GroupQuery<Names<T>>): LiveQuery<Group>;

@@ -198,7 +198,7 @@ def table(
         tasks = chordal.table({"id": "integer", "title": "text", "due": "real"}, key="id", indexes={"by_due": "due"})
 
     `columns`: each is "integer" (from -2^63 to 2^63-1), "real", "text", "json" or "bytes", or ``{"type": "integer",
-    "default": 0}``. A cell may be None, but those of the key. `key`: the column, or the columns in order, by which a
+    "default": 0}``. For bytes a ``str`` is taken as base64, and refused when it is none. A cell may be None, but those of the key. `key`: the column, or the columns in order, by which a
     row is known. `indexes`: columns by which rows are found and ordered fast. The store's table is brought up to the
     declaration: it is made, columns that are new are added, those that are gone are forgotten. `migrate` brings a row
     that an older `version` of the table wrote up to date: what it answers is put in its place, with the same key. It is

@@ -20,8 +20,8 @@ class Page(NamedTuple):
     """What a query answers."""
 
     rows: FrozenList
-    """Rows, a FrozenDict each; of counts and sums ``{"group": …, "count": …, "sum": …}``, where bytes in a group are
-    base64 text."""
+    """Rows, a FrozenDict each; of counts and sums ``{"group": …, "count": …, "sum": …}``. (Bytes in a group are base64
+    text in live queries.)"""
     after: str | None
     """Where the next page begins; None at the end."""
 
@@ -60,15 +60,17 @@ class Table:
         [value, …]]}``, ``{"null": column}``, ``{"and": [condition, …]}``, or; ``{"not": condition}``. `order`: columns,
         each as it is or as ``[column, "desc"]``. `limit`: 1 to 10000, default 1000. `after`: the cursor of the page
         before. `stale`: True, only rows that an older version of the table has written, which are to be put anew (not
-        in live queries). `count`: True; `sum`: a column of numbers; `group`: columns. It is the same JSON in all
-        languages, but that ``bytes`` are compared as they are. Raises ChordalError INVALID with words, LIMIT."""
+        in live queries). `count`: True; `sum`: a column of numbers (exact, of reals the nearest double); `group`:
+        columns. It is the same JSON in all languages, but that ``bytes`` are compared as they are. Raises ChordalError
+        INVALID with words, LIMIT."""
         answer = self._instance.host._core.object_query(self._instance._id, self._member.index, query_of(query, parts))
         return Page(answer["rows"], answer["after"])
 
     def live(self, query: Mapping[str, Any] | None = None, /, **parts: Any) -> Reference:
         """A reference whose document `rows` is what the query answers, kept current from each commit's changes:
-        ``board.tasks.live(order=["due"], limit=20).rows.watch(…)``. In its rows bytes are ``{"length", "digest"}``.
-        Raises ChordalError INVALID with words, LIMIT."""
+        ``board.tasks.live(order=["due"], limit=20).rows.watch(…)``. In its rows bytes are ``{"length", "digest"}``. In
+        a host that only reads its store it is what the query gave when it was first held; held again after all let it
+        go it asks anew. Raises ChordalError INVALID with words, LIMIT."""
         kind, params = type(self._instance).type_name, self._instance.params
         asked = live_params(kind, params, self._member.name, query_of(query, parts))
         return self._instance.host.get(QUERY_TYPE, asked)

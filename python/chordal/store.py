@@ -59,14 +59,15 @@ class Written(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Something in a store is damaged: where (a table and its row), what, and of which document, as far as that is
-    known."""
+    """Something in a store is damaged: where (a table and its row), what, and of which document, or of which row by its
+    key, as far as that is known."""
 
     place: str | None
     detail: str
     type: str | None
     params: FrozenDict | None
     member: str | None
+    key: FrozenList | None
 
 
 class Store:
@@ -122,8 +123,8 @@ class Store:
         return await self._provider.copy(os.fsencode(path))
 
     async def check(self) -> list[Fault]:
-        """Look for damage: SQLite's own check, the runs, each revision of each document. Other tasks go on between
-        pages of documents."""
+        """Look for damage: SQLite's own check, the runs, each revision of each document, each cell of each row. Other
+        tasks go on between pages of documents and of rows."""
         faults: list[Fault] = []
         after = -1
         while after:

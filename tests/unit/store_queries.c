@@ -161,7 +161,7 @@ TEST(a_damaged_cell_is_told_as_such) {
     store_execute("UPDATE chordal_table_1 SET c4 = x'92'");
     object = open_board(&h);
     CHECK_TEXT(query_of(&h, object, BOARD_NOTES, "{}"), "corrupt");
-    CHECK_TEXT(row_words, "the store: a row is damaged");
+    CHECK_TEXT(row_words, "the store: a damaged cell in the column data");
     CHECK_TEXT(row_of(&h, object, BOARD_NOTES, "1"), "corrupt");
     test_host_close(&h);
 }

@@ -351,8 +351,8 @@ static void damage(const char *sql) {
     open_with(CHORDAL_STORE_READ_ONLY, "");
 }
 
-#define DOCUMENT "\"type\":\"notes\",\"params\":{\"board\":\"lunch\",\"side\":7},\"member\":\"list\"}]"
-#define NO_DOCUMENT "\"type\":null,\"params\":null,\"member\":null}]"
+#define DOCUMENT "\"type\":\"notes\",\"params\":{\"board\":\"lunch\",\"side\":7},\"member\":\"list\",\"key\":null}]"
+#define NO_DOCUMENT "\"type\":null,\"params\":null,\"member\":null,\"key\":null}]"
 #define DAMAGED "\"detail\":\"a revision in the store is damaged (its row in chordal_revisions is the position)\","
 
 TEST(damage_is_told_with_its_place) {

@@ -292,7 +292,7 @@ TEST(a_retired_object_takes_its_rows) {
     commit_put(&h, object, BOARD_NOTES, ONE);
     commit_put(&h, object, BOARD_CELLS, "{\"x\":\"a\",\"y\":\"\"}");
     CHECK_INT(chordal_object_retire(h.host, object, NULL), 0);
-    test_poll(&h);
+    for (int i = 0; i < 10 && chordal_host_deadline(h.host) == 0; i++) test_poll(&h);
     CHECK_INT(store_number("SELECT (SELECT count(*) FROM chordal_table_1) + (SELECT count(*) FROM chordal_table_2) + "
                            "(SELECT count(*) FROM chordal_owners)"),
               0);

@@ -54,20 +54,22 @@ CHORDAL_API int chordal_store_trim(chordal_host *host, uint64_t upto, uint32_t *
 CHORDAL_API int chordal_store_backup(chordal_host *host, const char *path, size_t path_len, chordal_id *out_ticket,
                                      chordal_error *error);
 
-/* Look for damage: first SQLite's own check of the file and the runs, then each revision of each document, a page of
- * documents at a time, in no bounded time. The faults: {"place" (a table and its row, or null), "detail", "type",
- * "params" and "member" of the document, or null}. A page may be empty before the end. */
+/* Look for damage: first SQLite's own check of the file (with its types and indexes) and the runs, then each revision
+ * of each document, a page of documents at a time, then each cell of each row of the tables, a page of some 10000 rows
+ * and at least all that one object has in a table: in no bounded time. The faults: {"place" (a table and its row, or
+ * null; of rows the table and the number of their object), "detail", "type", "params" and "member" of the document or
+ * the table, and "key" of the row, or null}. Of one table a page tells 100 at most, and that there are more. A page may
+ * be empty before the end. `after` is what the page before gave as the next, and has no other meaning here. */
 CHORDAL_API int chordal_store_check(chordal_host *host, uint64_t after, uint32_t limit, CHORDAL_OWN chordal_value **out,
                                     uint64_t *out_next, chordal_error *error);
 
 /* Put something into a store that is new: a table, {"type", "member", "version", "columns", "key", "indexes"}
  * (object.h), all of them first; a document, {"type", "version", "params" (in the type's order), "member", "value"}; a
- * row of a table,
- * {"type", "params", "member", "row", "stale" (true: an older version of the table wrote
- * it)}. Other keys are ignored. No document and no row is there before
- * chordal_store_seal, and none at all when the host is closed before; until then no type can be provided. Errors: STATE
- * (the store has documents, or types are provided, or an earlier one failed; a table that comes late), EXISTS (it is
- * there), INVALID (with words), the errors of rows, the data errors. */
+ * row of a table, {"type", "params", "member", "row", "stale" (true: an older version of the table wrote it)}. Other
+ * keys are ignored. No document and no row is there before chordal_store_seal, and none at all when the host is closed
+ * before; until then no type can be provided. Errors: STATE (the store has documents, or types are provided, or an
+ * earlier one failed; a table that comes late), EXISTS (it is there), INVALID (with words), the errors of rows, the
+ * data errors. */
 CHORDAL_API int chordal_store_put(chordal_host *host, uint32_t format, const uint8_t *item, size_t item_len,
                                   chordal_error *error);
 /* What was put is there, as one commit. Errors: STATE (no document and no row was put). */

@@ -15,8 +15,10 @@
  *
  * Its one document `rows` is what chordal_transaction_query answers as `rows` (in a row `bytes` are {"length",
  * "digest"}, FNV-1a as 16 hexadecimal digits), and is changed by the very commits that change it. It lives as long as
- * the object that it is about, and is guarded as that is. A live sum is of whole numbers, a live count of at most
- * 1048576 rows. It fails with DEPTH at a row that with the two around it is nested deeper than the host's limit.
+ * the object that it is about, and is guarded as that is. Counts and sums are of at most 1048576 rows then. It fails
+ * with DEPTH at a row that with the two around it is nested deeper than the host's limit. In a host that only reads a
+ * store (host.h) it is an answer of one moment, like all objects there: what its owner commits does not change it; the
+ * next hold after the last one was released asks again.
  *
  * A cell may be null, but those of the key. A key is its value, or an array of values when it has several columns; its
  * texts and bytes have at most 4096 bytes. */
@@ -65,11 +67,11 @@ CHORDAL_API int chordal_transaction_row(chordal_transaction *transaction, chorda
  *
  * or with count, sum or group (alone: a count) rows of {"group": {column: value}, "count": n, "sum": n}, in the order
  * of the group's columns, at most 10000; without group one row. A sum of whole numbers is exact from -2^63 to
- * 2^64-1. A cursor is a text
+ * 2^64-1, one of reals is the double nearest to the exact sum, in whatever order rows came and went. A cursor is a text
  * that stays good while rows come and go, for queries with the same order. A condition has at most 256 terms and 1000
  * values and is nested 16 deep. The transaction conflicts when any row of the table has changed before it commits.
  * Errors: as chordal_transaction_row, INVALID with words, LIMIT, RANGE (a sum of reals is beyond the largest
- * double). */
+ * double), CORRUPT (a row that would be in the answer has a damaged cell, whose column the words name). */
 CHORDAL_API int chordal_transaction_query(chordal_transaction *transaction, chordal_id object, uint32_t member,
                                           uint32_t format, const uint8_t *query, size_t query_len, uint8_t *buffer,
                                           size_t buffer_len, size_t *out_len, chordal_error *error);
