@@ -27,6 +27,7 @@ enum { CHORDAL__SMALL = 0 };
 int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
 /* The same with a name behind short words, cut to fit. */
 int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
+int chordal__fail_number(chordal_error *error, int code, const char *words, uint64_t number);
 /* The browser's build leaves words out; its layer above has the codes' own sentences. */
 #ifdef CHORDAL__NO_WORDS
 #define CHORDAL__WORDS(words) ""

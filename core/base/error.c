@@ -125,6 +125,14 @@ int chordal__fail_about(chordal_error *error, int code, const char *words, const
     return (chordal__fail)(error, code, 0, detail);
 }
 
+int chordal__fail_number(chordal_error *error, int code, const char *words, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    return chordal__fail_about(error, code, words, digits + at, sizeof digits - at);
+}
+
 #ifdef CHORDAL__NO_WORDS
 int chordal__fail_at(chordal_error *error, int code, uint64_t position) {
     return (chordal__fail)(error, code, position, NULL);

@@ -190,7 +190,8 @@ static void object_made(chordal_dispatcher *dispatcher, const chordal_event_OBJE
         chordal__release(dispatcher->memory, object, sizeof *object);
         return;
     }
-    ask_part(dispatcher, object, type->made, &(chordal_request){0}, &event->record, &event->params);
+    chordal_request request = {.version = event->version};
+    ask_part(dispatcher, object, type->made, &request, &event->record, &event->params);
 }
 
 static void object_retired(chordal_dispatcher *dispatcher, chordal_id id) {

@@ -51,7 +51,7 @@ int chordal__target_read(chordal__runtime *runtime, const uint8_t *params, size_
     if (code < 0) return code;
     code = chordal__node_kind(node) == CHORDAL_KIND_OBJECT
                ? read_target(runtime, node, out, error)
-               : chordal__fail(error, CHORDAL_E_PARAMS, 0, "the params do not fit the type");
+               : chordal__fail(error, CHORDAL_E_PARAMS, 0, "a live query has type, params, member and query");
     chordal__node_unref(runtime->memory, node);
     if (code < 0) chordal__target_dispose(runtime, out);
     return code;

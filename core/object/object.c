@@ -15,6 +15,27 @@ static int write_key(const chordal__type *type, const chordal__node *params, cho
     return out->failed;
 }
 
+/* Which of them it is. */
+static int refuse_params(const chordal__type *type, const chordal__node *params, chordal_error *error) {
+    static const char lacks[] = "the params do not fit the type: they lack ",
+                      other[] = "the params do not fit the type, which has no ";
+    chordal__walk walk;
+    const uint8_t *name;
+    size_t len;
+    if (chordal__node_kind(params) != CHORDAL_KIND_OBJECT)
+        return chordal__fail(error, CHORDAL_E_PARAMS, 0, "the params do not fit the type: they are no object");
+    for (uint32_t i = 0; i < type->params_len; i++)
+        if (!chordal__node_get(params, type->params[i].data, type->params[i].len))
+            return chordal__fail_about(error, CHORDAL_E_PARAMS, lacks, type->params[i].data, type->params[i].len);
+    chordal__walk_begin(&walk, params);
+    while (chordal__walk_next(&walk, &name, &len)) {
+        uint32_t i = 0;
+        while (i < type->params_len && !chordal__text_is(&type->params[i], name, len)) i++;
+        if (i == type->params_len) return chordal__fail_about(error, CHORDAL_E_PARAMS, other, name, len);
+    }
+    return chordal__fail(error, CHORDAL_E_PARAMS, 0, "the params do not fit the type");
+}
+
 static int make_slots(chordal__object *object) {
     const chordal__members *members = object->type->members;
     object->slots = chordal__allocate_zero(object->runtime->memory, members->count * sizeof *object->slots);
@@ -124,8 +145,9 @@ int chordal__object_demand(chordal__type *type, const uint8_t *params, size_t pa
         chordal__pack_read(type->runtime->memory, params, params_len, &type->runtime->settings.limits, &node, error);
     if (code < 0) return code;
     code = find_or_make(type, node, out, &made, &why);
+    if (code == CHORDAL_E_PARAMS) (void)refuse_params(type, node, error);
     chordal__node_unref(type->runtime->memory, node);
-    if (code == CHORDAL_E_PARAMS) return chordal__fail(error, code, 0, "the params do not fit the type");
+    if (code == CHORDAL_E_PARAMS) return code;
     if (CHORDAL__STORE && why.code) return chordal__fail(error, code, why.position, why.detail);
     if (code < 0) return chordal__fail(error, code, 0, "no room for the object");
     (*out)->demand++;

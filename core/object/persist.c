@@ -31,8 +31,8 @@ static void take_progress(chordal__persisted *persisted) {
 
 static int check_version(const chordal__object *object, const chordal__progress *found, chordal_error *error) {
     if (found->version <= object->type->version) return 0;
-    return chordal__fail(error, CHORDAL_E_TYPE_VERSION, found->version,
-                         "a document was written by a newer version of the type (the position)");
+    return chordal__fail_number(error, CHORDAL_E_TYPE_VERSION,
+                                "a document was written by a newer version of the type: ", found->version);
 }
 
 static int load_member(chordal__object *object, uint32_t member, chordal_error *error) {

@@ -12,13 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int code_of(int why) {
+    return why == ENOENT || why == ENOTDIR                 ? CHORDAL_E_NOT_FOUND
+           : why == EACCES || why == EROFS || why == EPERM ? CHORDAL_E_READ_ONLY
+           : why == ENOSPC || why == EDQUOT                ? CHORDAL_E_DISK_FULL
+                                                           : CHORDAL_E_DISK_IO;
+}
+
 static int fail_for(int why, const char *words, chordal_error *error) {
     const char *text = strerror(why);
-    int code = why == ENOENT || why == ENOTDIR                 ? CHORDAL_E_NOT_FOUND
-               : why == EACCES || why == EROFS || why == EPERM ? CHORDAL_E_READ_ONLY
-               : why == ENOSPC || why == EDQUOT                ? CHORDAL_E_DISK_FULL
-                                                               : CHORDAL_E_DISK_IO;
-    return chordal__fail_about(error, code, words, text, strlen(text));
+    return chordal__fail_about(error, code_of(why), words, text, strlen(text));
 }
 
 static void name_of(const char *path, const char *suffix, char out[CHORDAL__STORE_PATH_LIMIT + 16]) {
@@ -41,8 +44,17 @@ static bool still_there(int lock, const char *name) {
            held.st_dev == named.st_dev;
 }
 
-static int fail_open(int why, chordal_error *error) {
-    return fail_for(why, "the lock beside the store cannot be opened: ", error);
+/* "No such file or directory: ./missing/notes.db": what it is, then where, as far as there is room. */
+static int fail_lock(int why, const char *path, chordal_error *error) {
+    char text[512];
+    const char *reason = strerror(why);
+    size_t len = strlen(reason), path_len = strlen(path);
+    if (len > sizeof text / 2) len = sizeof text / 2;
+    if (path_len > sizeof text - 2 - len) path_len = sizeof text - 2 - len;
+    memcpy(text, reason, len);
+    memcpy(text + len, ": ", 2);
+    memcpy(text + len + 2, path, path_len);
+    return chordal__fail_about(error, code_of(why), "the store cannot be locked: ", text, len + 2 + path_len);
 }
 
 int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
@@ -50,7 +62,7 @@ int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
     name_of(path, "-owner", name);
     for (;;) {
         int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (lock < 0) return fail_open(errno, error);
+        if (lock < 0) return fail_lock(errno, path, error);
         int why = flock(lock, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (!why && still_there(lock, name)) {
             *out = lock;
@@ -59,7 +71,7 @@ int chordal__owner_lock(const char *path, int *out, chordal_error *error) {
         close(lock);
         if (why == EWOULDBLOCK)
             return chordal__fail(error, CHORDAL_E_OWNED, 0, "the store is open in another host: only one may own it");
-        if (why && why != EINTR) return fail_open(why, error);
+        if (why && why != EINTR) return fail_lock(why, path, error);
     }
 }
 

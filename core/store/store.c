@@ -57,7 +57,8 @@ static int connect_immutable(chordal__store *store, const char *vfs, int result)
 
 static int fail_to_connect(chordal__store *store, int result, chordal_error *error) {
     if ((result & 0xff) == SQLITE_CANTOPEN && chordal__file_size(store->path, "") < 0)
-        return chordal__fail(error, CHORDAL_E_NOT_FOUND, 0, "there is no store at this path");
+        return chordal__fail_about(error, CHORDAL_E_NOT_FOUND, "there is no store at ", store->path,
+                                   strlen(store->path));
     return chordal__store_fail(store, result, error);
 }
 

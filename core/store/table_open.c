@@ -122,8 +122,8 @@ static void match_index(opening *o, const chordal__node *known) {
 static int match(opening *o) {
     const chordal__node *columns = known_columns(o), *indexes = chordal__node_at(o->known, 2);
     if (o->version > o->table->version)
-        return chordal__fail(o->error, CHORDAL_E_TYPE_VERSION, (uint64_t)o->version,
-                             "a table was written by a newer version (the position)");
+        return chordal__fail_number(o->error, CHORDAL_E_TYPE_VERSION,
+                                    "a table was written by a newer version of it: ", (uint64_t)o->version);
     int code = 0;
     for (uint64_t i = 0; i < chordal__node_length(columns) && code == 0; i++)
         code = match_column(o, chordal__node_at(columns, i));

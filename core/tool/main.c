@@ -12,7 +12,7 @@ static const struct {
     {"backup", "copy a store, also beside its running host", tool_backup},
     {"check", "look for damage in a store", tool_check},
     {"dump", "the documents of a store, also as they were at a commit", tool_dump},
-    {"export", "the documents of a store as lines of JSON", tool_export},
+    {"export", "tables, documents and rows of a store, without history, as lines of JSON", tool_export},
     {"import", "a new store from such lines", tool_import},
     {"provide", "offer the interop check's object through a server", tool_provide},
     {"check-holder", "hold the interop check's object and work on it", tool_check_holder},

@@ -5,8 +5,10 @@
 #define USAGE                                                                                                          \
     "dump STORE [--type TYPE] [--at COMMIT]\n\n"                                                                       \
     "Prints each document of STORE, also beside a running host, retired ones too: a JSON object a line with its\n"     \
-    "address, its life (incarnation, created, retired, commit), and its value if that is kept. With --at those that\n" \
-    "lived then, as that commit left them."
+    "address, its life (incarnation, created, retired, commit: numbers of commits), and its newest value if that is\n" \
+    "kept. With --at only the documents that lived when the commit of that number was through, each with the value\n"  \
+    "that it had then, if its type keeps history so far back. No rows: `chordal export` has those."
+
 static uint64_t dump_one(void *context, const char *entry, bool retired, const char *value) {
     const char *type = context;
     (void)retired;

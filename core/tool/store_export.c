@@ -5,7 +5,9 @@
 #define USAGE                                                                                                          \
     "export STORE\n\n"                                                                                                 \
     "Prints the tables, living documents and rows of STORE, as they are now, as lines of JSON that `chordal import`\n" \
-    "takes. Also beside a running host. Not history, the outbox, or retired documents."
+    "takes. Also beside a running host. Not in it: history (each document is its newest value), retired documents,\n"  \
+    "the outbox, calls of durable methods, and the runs, so who followed STORE gets all anew from a store that is\n"   \
+    "made of it. `chordal backup` copies all of that."
 #define TYPES 1024
 
 typedef struct exporting {

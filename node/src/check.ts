@@ -25,6 +25,14 @@ export function checkFunction(what: string, given: unknown): void {
     if (typeof given !== "function") throw invalid(`${what} is a function, not ${shown(given)}`);
 }
 
+/** Names in an array; a text alone is none: it would be taken letter by letter. */
+export function namesOf(what: string, given: readonly string[] | undefined): string[] {
+    const names: unknown = given ?? [];
+    if (!Array.isArray(names)) throw invalid(`${what} is an array of names, not ${shown(given)}`);
+    for (const name of names) if (typeof name !== "string") throw invalid(`${what} has names, not ${shown(name)}`);
+    return [...names];
+}
+
 /** The entry for a word; others are refused, and those that there are named. */
 export function choose<T>(what: string, word: unknown, choices: Readonly<Record<string, T>>): T {
     if (typeof word === "string" && Object.hasOwn(choices, word)) return choices[word]!;

@@ -725,12 +725,24 @@ function throwNowOrLater(now: boolean): (error: unknown) => void {
         : rethrow;
 }
 
+/** A host of which nobody is told holds nothing: no store, no types. */
+function closedOnFailure(host: Host, step: () => void): Host {
+    try {
+        step();
+    } catch (error) {
+        void host.close();
+        throw error;
+    }
+    return host;
+}
+
 /** A host that is linked with the one at `url`, and links again when the link is lost. */
 export function connect(url: string, options: HostOptions & ConnectOptions = {}): Host {
     const { codec, credentials, offer, routeOffers, serve, trusted, ...rest } = options;
     const host = new Host(rest);
-    host.connect(url, { codec, credentials, offer, routeOffers, serve, trusted } as ConnectOptions);
-    return host;
+    return closedOnFailure(host, () => {
+        host.connect(url, { codec, credentials, offer, routeOffers, serve, trusted } as ConnectOptions);
+    });
 }
 
 /**
@@ -740,6 +752,5 @@ export function connect(url: string, options: HostOptions & ConnectOptions = {})
 export function parent(options: HostOptions & Pick<LinkOptions, "serve"> = {}): Host {
     const { serve, ...rest } = options;
     const host = new Host({ ...rest, placed: false });
-    host.parent({ serve });
-    return host;
+    return closedOnFailure(host, () => host.parent({ serve }));
 }

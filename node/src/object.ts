@@ -1,7 +1,7 @@
 // Types: what a program declares in order to provide objects.
 
 import type { Call } from "./call.js";
-import { checkFunction, checkNames, invalid, shown, type Names } from "./check.js";
+import { checkFunction, checkNames, invalid, namesOf, shown, type Names } from "./check.js";
 import type { Host } from "./host.js";
 import type { Link } from "./link.js";
 import { encodeText } from "./text.js";
@@ -181,13 +181,14 @@ export class Type<P extends string = string, D = any, R = any, M = any, T = any>
             if (declaration[part] !== undefined) checkFunction(part, declaration[part]);
         }
         this.version = declaration.version ?? 1;
-        this.params = [...(declaration.params ?? [])];
+        this.params = namesOf("params", declaration.params);
         this.members = membersOf(declaration);
         const names = new Set(this.members.map((member) => member.name));
-        for (const name of declaration.inMemory ?? []) {
+        for (const name of namesOf("inMemory", declaration.inMemory)) {
             if (this.documentIndex(name) < 0) throw new ChordalError(E_INVALID, 0, `no document is named ${name}`);
         }
-        for (const name of [...(declaration.idempotent ?? []), ...(declaration.durable ?? [])]) {
+        const { idempotent, durable } = declaration;
+        for (const name of [...namesOf("idempotent", idempotent), ...namesOf("durable", durable)]) {
             const isMethod = this.members.some((member) => member.name === name && member.kind === "method");
             if (!isMethod) throw invalid(`no method is named ${name}`);
         }

@@ -34,7 +34,10 @@ export interface HostOptions extends Omit<Limits, "store_durability" | "store_fl
     store?: string;
     /** What a commit survives once anyone sees it: the death of the process, a power cut too, neither for sure. */
     durability?: "normal" | "full" | "off";
-    /** Read the store beside its owner. */
+    /**
+     * Read the store beside its owner: each object, a live query too, is what it was when it was made here, and is not
+     * changed by what the owner commits.
+     */
     readOnly?: boolean;
     /** Keep what each commit wrote for others to follow. */
     outbox?: boolean;
@@ -96,7 +99,16 @@ export function checkHost(options: HostOptions): void {
     if (!Array.isArray(types)) throw invalid(`types is an array of types, not ${shown(types)}`);
     types.forEach(checkType);
     choose("durability", durability, DURABILITY);
+    checkOfStore(options);
     if (onError !== undefined) checkFunction("onError", onError);
+}
+
+function checkOfStore(options: HostOptions): void {
+    const { store, durability, readOnly, outbox } = options;
+    if (store !== undefined) return;
+    if (readOnly || outbox || (durability !== undefined && durability !== "normal")) {
+        throw invalid("durability, readOnly and outbox are for a store: { store }, its path");
+    }
 }
 
 const DURABILITY = { normal: DURABILITY_NORMAL, full: DURABILITY_FULL, off: DURABILITY_OFF };

@@ -4,7 +4,7 @@ import { decodeText } from "./text.js";
 
 /** The ABI epoch: part of the soname and of the symbol that opens a host, so that a program built for another epoch does not link. */
 export const ABI = 1;
-/** Follow a member of a reference, or of an own object (`source`): a first frame with the whole value as soon as there is one, then one frame for each batch that changes it; what is not polled or taken yet is folded into one. `member` CHORDAL_ALL_MEMBERS: all documents and derives, a frame for each. Release with chordal_release. Errors: CLOSED, NO_MEMBER, STATE (a named member of a reference that was never live), INVALID. */
+/** in place of a member: every document and derive, or the object */
 export const ALL_MEMBERS = 4294967295;
 /** WebSocket subprotocol "chordal.1.bin", binary frames */
 export const CODEC_BINARY = 1;

@@ -41,6 +41,10 @@ test("options of a host", (t) => {
     refused(() => new Host({ store, durability: "toString" }), "toString");
     assert.equal(existsSync(store), false);
     refused(() => new Host({ durability: "fast" }), "fast", "normal");
+    refused(() => new Host({ readOnly: true }), "readOnly", "store");
+    refused(() => new Host({ outbox: true }), "outbox", "store");
+    refused(() => new Host({ durability: "full" }), "durability", "store");
+    opened(t, { readOnly: false, outbox: false, durability: "normal" });
     refused(() => new Host({ types: ["notes"] }), '"notes"', "type");
     refused(() => new Host({ types: Notes }), "types", "array");
     refused(() => new Host({ onError: "quiet" }), "onError", "quiet");
@@ -55,6 +59,26 @@ test("options of a host", (t) => {
 test("a host takes all limits of the core", (t) => {
     const limits = { memory_limit: 1 << 28, ping_timeout: 5, turn_bytes: 1 << 20, dial_timeout: 100, deflate: 0 };
     opened(t, { ...limits, name: "5f0c1c0e-1f4b-4d39-9f0e-0a3f3f6d8f11", placed: true, freeze: false });
+});
+
+test("names are listed", () => {
+    refused(() => type("t", { params: "board" }), "params", '"board"');
+    refused(() => type("t", { params: { board: 1 } }), "params", "object");
+    refused(() => type("t", { params: [5] }), "params", "5");
+    const methods = { add() {} };
+    refused(() => type("t", { methods, idempotent: "add" }), "idempotent", '"add"');
+    refused(() => type("t", { methods, durable: "add" }), "durable", '"add"');
+    refused(() => type("t", { documents: { list: [] }, inMemory: "list" }), "inMemory", '"list"');
+});
+
+test("a host that is not linked after all leaves its store", async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "chordal-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const store = join(folder, "s.db");
+    assert.throws(() => connect("http://127.0.0.1:1", { store }));
+    assert.throws(() => parent({ store }), { name: "state" });
+    await new Promise(setImmediate);
+    opened(t, { store });
 });
 
 test("options of links", async (t) => {

@@ -198,12 +198,13 @@ def table(
         tasks = chordal.table({"id": "integer", "title": "text", "due": "real"}, key="id", indexes={"by_due": "due"})
 
     `columns`: each is "integer" (from -2^63 to 2^63-1), "real", "text", "json" or "bytes", or ``{"type": "integer",
-    "default": 0}``. For bytes a ``str`` is taken as base64, and refused when it is none. A cell may be None, but those of the key. `key`: the column, or the columns in order, by which a
-    row is known. `indexes`: columns by which rows are found and ordered fast. The store's table is brought up to the
-    declaration: it is made, columns that are new are added, those that are gone are forgotten. `migrate` brings a row
-    that an older `version` of the table wrote up to date: what it answers is put in its place, with the same key. It is
-    called for the rows of an object when that is made, in the background: 100 in a commit, others in between. What is
-    left at the host's end is done the next time; if it raises, that ends it until then."""
+    "default": 0}``. For bytes a ``str`` is taken as base64, and refused when it is none. A cell may be None, but those
+    of the key. `key`: the column, or the columns in order, by which a row is known. `indexes`: columns by which rows
+    are found and ordered fast. The store's table is brought up to the declaration: it is made, columns that are new are
+    added, those that are gone are forgotten. `migrate` brings a row that an older `version` of the table wrote up to
+    date: what it answers is put in its place, with the same key. It is called for the rows of an object when that is
+    made, in the background: 100 in a commit, others in between. What is left at the host's end is done the next time;
+    if it raises, that ends it until then."""
     listed = {name: _listed(index) for name, index in (indexes or {}).items()}
     return TableMember(columns, _listed(key), listed, version, migrate)
 

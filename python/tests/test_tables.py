@@ -3,7 +3,9 @@
 import asyncio
 import gc
 import itertools
+import math
 import threading
+from random import Random
 
 import chordal
 import pytest
@@ -52,6 +54,32 @@ def hosted(test):
             await test(host, host.object(Board, name="a"))
 
     return run
+
+
+@hosted
+async def test_sums_of_reals_are_exact(host, board):
+    random = Random(3)
+    dues = [random.uniform(-1, 1) * 10.0 ** random.randrange(-300, 300) for _ in range(300)] + [0.1] * 10
+    live = await board.tasks.live(sum="due").live()
+    for number, due in enumerate(dues):
+        with board.transaction() as t:
+            t.tasks.put({"id": number, "due": due, "done": number % 3})
+    await t.ticket
+    assert board.tasks.query(sum="due").rows == live.rows.value == [{"sum": math.fsum(dues)}]
+    with board.transaction() as t:
+        t.tasks.delete_where({"lt": ["id", 300]})
+    await t.ticket
+    assert board.tasks.query(sum="due").rows == live.rows.value == [{"sum": 1}]
+
+
+@hosted
+async def test_groups_by_bytes(host, board):
+    with board.transaction() as t:
+        t.places.put({"x": "x", "y": b"\0\1"})
+    await t.ticket
+    assert board.places.query(group=["y"]).rows == [{"group": {"y": b"\0\1"}, "count": 1}]
+    live = await board.places.live(group=["y"]).live()
+    assert live.rows.value == [{"group": {"y": "AAE="}, "count": 1}]
 
 
 NOTHING = {"title": None, "due": None, "done": 0, "more": None, "file": None}

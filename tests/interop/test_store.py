@@ -311,19 +311,56 @@ def test_refused_imports(store, tmp_path):
 
 
 def test_killed_within_an_import(store, tmp_path):
-    """What is left has no document."""
+    """There is no store; what was begun beside is told of, and in nobody's way once it is gone."""
     _, text, _ = run("export", store)
     process = subprocess.Popen([TOOL, "import", tmp_path / "copy.db"], stdin=subprocess.PIPE, text=True)
     process.stdin.write("".join(text.splitlines(keepends=True)[:-1]))
     process.stdin.flush()
-    while not (tmp_path / "copy.db-wal").exists():
+    beside = tmp_path / "copy.db-import"
+    while not (tmp_path / "copy.db-import-wal").exists():
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    try:
-        assert lines("dump", tmp_path / "copy.db") == []
-    except AssertionError:  # it was killed before there was a store
-        assert "(not_store)" in run("dump", tmp_path / "copy.db")[2]
+    assert not (tmp_path / "copy.db").exists()
+    code, _, error = run("import", tmp_path / "copy.db", text=text)
+    assert code == 1 and error.startswith(f"chordal: {beside}: ") and "(exists)" in error
+    beside.unlink()
+    code, out, _ = run("import", tmp_path / "copy.db", text=text)
+    assert code == 0 and out.endswith(" items\n") and run("export", tmp_path / "copy.db")[1] == text
+    assert not beside.exists()
+
+
+def test_hostile_imports(tmp_path):
+    """Whatever comes is refused with its line and a code, and leaves nothing."""
+    head = '{"chordal":"export","version":1}\n'
+    table = '{"type":"t","member":"rows","columns":{"a":"integer","b":"bytes","c":"json"},"key":["a"]}\n'
+    row = '{"type":"t","params":{},"member":"rows","row":%s}\n'
+    document = '{"type":"t","version":1,"params":{},"member":"d","value":%s}\n'
+    for items in [
+        [document % ("[" * 5000 + "]" * 5000)],
+        [document % "1e999999"],
+        [document % '"\\ud800'],
+        [document.replace('"params":{}', '"params":{"a":1,"a":2}') % "1"],
+        [document.replace('"version":1', '"version":0') % "1"],
+        [document.replace('"t"', '"' + "t" * 256 + '"') % "1"],
+        [document.replace('"t"', '""') % "1"],
+        [table, row % '{"a":1.5}'],
+        [table, row % '{"a":1,"b":"no base64"}'],
+        [table, row % '{"a":9223372036854775808}'],
+        [table, row % '{"a":1,"x":1}'],
+        [table, row % '{"b":null}'],
+        [table, row % "[]", table],
+        [table.replace('["a"]', '["c"]')],
+        [table.replace('"integer"', '"int); DROP TABLE chordal_runs; --"')],
+        ["\0\0\0\n"],
+        ["null\n"],
+        [document % "1" + '{"items":1e0}\n'],
+        [document % "1" + '{"items":1}x\n'],
+    ]:
+        text = head + "".join(items) + f'{{"items":{len(items)}}}\n'
+        code, out, error = run("import", tmp_path / "s.db", text=text)
+        assert (code, out) == (1, "") and error.startswith("chordal: line "), (items, error)
+        assert list(tmp_path.iterdir()) == [], items
 
 
 def test_a_full_output(store):

@@ -316,6 +316,16 @@ TEST(declarations_are_checked) {
     CHECK_INT(chordal_reference_get(h.host, 0, "notes", 5, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2,
                                     &reference, &error),
               CHORDAL_E_PARAMS);
+    static const char *const params[][2] = {
+        {"[]", "the params do not fit the type: they are no object"},
+        {"{\"boards\":1}", "the params do not fit the type: they lack board"},
+        {"{\"board\":1,\"side\":2}", "the params do not fit the type, which has no side"}};
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        CHECK_INT(chordal_reference_get(h.host, 0, "notes", 5, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)params[i][0],
+                                        strlen(params[i][0]), &reference, &error),
+                  CHORDAL_E_PARAMS);
+        CHECK_TEXT(error.detail, params[i][1]);
+    }
     CHECK_INT(chordal_reference_get(h.host, 0, "none", 4, 0, 0, CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2,
                                     &reference, &error),
               CHORDAL_E_NO_TYPE);

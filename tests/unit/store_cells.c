@@ -1,6 +1,7 @@
 /* store_cells.c: damage in the rows of tables, rows whose object ended, sums that keep nothing of what went. */
 #include "tables.h"
 
+#include "chordal/dispatch.h"
 #include "store/query.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@ static test_host h;
 #define GOOD "{\"id\":1,\"title\":\"t\",\"weight\":0.5,\"data\":{\"a\":[1]},\"blob\":\"AAAA\"}"
 #define OF_ROW "\"type\":\"board\",\"params\":{\"name\":\"a\"},\"member\":\"notes\",\"key\":[1]}"
 #define OF_NOTHING "\"type\":null,\"params\":null,\"member\":null,\"key\":null}"
-#define CELL(column) "{\"place\":\"chordal_table_1 1\",\"detail\":\"the store: a damaged cell in the column " column "\","
+#define CELL(column)                                                                                                   \
+    "{\"place\":\"chordal_table_1 1\",\"detail\":\"the store: a damaged cell in the column " column "\","
 
 static void damage(const char *sql) {
     new_store();
@@ -59,10 +61,10 @@ TEST(damaged_cells_are_told_with_their_row) {
          "[{\"place\":\"chordal_table_1 1\",\"detail\":\"rows of no object of the table's type\"," OF_NOTHING "]"
          "[{\"place\":\"chordal_table_2 1\",\"detail\":\"rows of no object of the table's type\"," OF_NOTHING "]"},
         {"UPDATE chordal_table_2 SET c0 = CAST(x'ff' AS TEXT)",
-         "[{\"place\":\"chordal_table_2 1\",\"detail\":\"the store: a damaged cell in the column x\",\"type\":\"board\","
+         "[{\"place\":\"chordal_table_2 1\",\"detail\":\"the store: a damaged cell in the column "
+         "x\",\"type\":\"board\","
          "\"params\":{\"name\":\"a\"},\"member\":\"cells\",\"key\":null}]"},
-        {"UPDATE chordal_table_2 SET c0 = printf('%5000d', 1)",
-         NULL}, /* a long key, which is told as it is */
+        {"UPDATE chordal_table_2 SET c0 = printf('%5000d', 1)", NULL}, /* a long key, which is told as it is */
         {"DROP TABLE chordal_table_1",
          "[{\"place\":null,\"detail\":\"the store: no such table: chordal_table_1\"," OF_NOTHING "]"},
     };
@@ -121,11 +123,12 @@ TEST(pages_end_between_objects) {
     chordal_id object = open_board(&h);
     commit_put(&h, object, BOARD_NOTES, "{\"id\":1}");
     test_host_close(&h);
-    store_execute("WITH RECURSIVE n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 6) INSERT INTO "
-                  "chordal_owners(id, type, key, params) SELECT i, type, CAST(i AS BLOB), params FROM n, chordal_owners "
-                  "WHERE chordal_owners.id = 1;"
-                  "WITH RECURSIVE n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 36000) INSERT INTO "
-                  "chordal_table_1(object, c0, c4, v) SELECT 1 + i % 6, i, iif(i % 6000 = 5, x'c1', NULL), 1 FROM n");
+    store_execute(
+        "WITH RECURSIVE n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 6) INSERT INTO "
+        "chordal_owners(id, type, key, params) SELECT i, type, CAST(i AS BLOB), params FROM n, chordal_owners "
+        "WHERE chordal_owners.id = 1;"
+        "WITH RECURSIVE n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 36000) INSERT INTO "
+        "chordal_table_1(object, c0, c4, v) SELECT 1 + i % 6, i, iif(i % 6000 = 5, x'c1', NULL), 1 FROM n");
     test_host_open(&h, (chordal_host_options){.store = store_path, .store_flags = CHORDAL_STORE_READ_ONLY});
     int pages = 0, count = 0;
     uint64_t next = 0;
@@ -391,6 +394,9 @@ TEST(live_sums_of_reals) {
     CHECK_INT(chordal_reference_retry(h.host, total, NULL), 0);
     test_poll(&h);
     CHECK_TEXT(value_of(&h, total, 0), "[{\"sum\":1.7e308}]");
+    chordal_release(h.host, total);
+    chordal_release(h.host, groups);
+    chordal_release(h.host, again);
     test_host_close(&h);
 }
 
@@ -444,8 +450,56 @@ TEST(a_live_query_beside_the_owner) {
     reference = get(&beside, "chordal.query", LIVE("{\"count\":true}"));
     test_poll(&beside);
     CHECK_TEXT(value_of(&beside, reference, 0), "[{\"count\":2}]");
+    chordal_release(beside.host, reference);
     test_host_close(&beside);
     test_host_close(&h);
+}
+
+/* ---- words ---- */
+
+TEST(where_a_store_is_missing) {
+    chordal_error error = {0};
+    chordal_host_options options = {.store = "missing-folder/s.db"};
+    CHECK_INT(open_code(options, &error), CHORDAL_E_NOT_FOUND);
+    CHECK_TEXT(error.detail, "the store cannot be locked: No such file or directory: ./missing-folder/s.db");
+    options.store_flags = CHORDAL_STORE_READ_ONLY;
+    CHECK_INT(open_code(options, &error), CHORDAL_E_NOT_FOUND);
+    CHECK_TEXT(error.detail, "there is no store at ./missing-folder/s.db");
+    static char path[3900];
+    memset(path, 'x', sizeof path - 1);
+    options.store = path, options.store_flags = 0;
+    CHECK(open_code(options, &error) < 0);
+    CHECK(strlen(error.detail) > 40);
+}
+
+static uint32_t made_version;
+
+static void on_made(const chordal_request *request) {
+    made_version = request->version;
+}
+
+/* A type table's function is told with which version the documents were written. */
+TEST(made_is_told_the_version) {
+    static const chordal_member members[] = {
+        CHORDAL_DOCUMENT("title", "\"\""),
+        CHORDAL_TABLE("rows", "{\"columns\":{\"id\":\"integer\"},\"key\":[\"id\"]}")};
+    new_store();
+    for (uint32_t version = 1; version <= 3; version++) {
+        chordal_type type = {.name = "t", .version = version, .members = members, .members_len = 2, .made = on_made};
+        chordal_dispatcher *dispatcher;
+        test_host_open(&h, (chordal_host_options){.store = store_path});
+        CHECK_INT(chordal_dispatcher_open(h.host, NULL, NULL, &dispatcher, NULL), 0);
+        CHECK_INT(chordal_dispatcher_provide(dispatcher, &type, NULL), 0);
+        made_version = 99;
+        chordal_id object = 0;
+        CHECK_INT(chordal_object_get(h.host, "t", 1, CHORDAL_FORMAT_JSON, (const uint8_t *)"{}", 2, &object, NULL), 0);
+        CHECK_INT(chordal_dispatcher_turn(dispatcher, 0, NULL), 0);
+        CHECK_INT(made_version, version - 1);
+        set_json(&h, object, 0, "", version == 2 ? "2" : "1");
+        test_poll(&h);
+        chordal_dispatcher_close(dispatcher);
+        test_host_close(&h);
+    }
 }
 
 TEST(done) {
@@ -462,4 +516,5 @@ TESTS({"damaged_cells_are_told_with_their_row", damaged_cells_are_told_with_thei
       {"a_sweep_looks_at_no_other_rows", a_sweep_looks_at_no_other_rows}, {"sums_are_exact", sums_are_exact},
       {"sums_keep_nothing_of_what_went", sums_keep_nothing_of_what_went}, {"live_sums_of_reals", live_sums_of_reals},
       {"groups_by_bytes", groups_by_bytes}, {"a_live_query_beside_the_owner", a_live_query_beside_the_owner},
+      {"where_a_store_is_missing", where_a_store_is_missing}, {"made_is_told_the_version", made_is_told_the_version},
       {"done", done})

@@ -30,10 +30,11 @@ typedef struct chordal_request {
     chordal_id id;         /* the call or compute to answer, now or later; 0 in `made` and `retired` */
     uint64_t origin;       /* of a call: its session; 0: local */
     chordal_value *value;  /* of a call: its arguments, an array; of `made`: the params; else, and when bytes are among
-                            * the  arguments, NULL */
+                            * the arguments, NULL */
     const uint8_t *packed; /* the same as packed bytes */
     size_t packed_len;
     chordal_value *authority; /* of a call: that of its session; NULL: none */
+    uint32_t version;         /* of `made`: the oldest with which a document of it was written; 0: none is stored */
 } chordal_request;
 
 typedef void (*chordal_function)(const chordal_request *request);

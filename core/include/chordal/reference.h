@@ -42,11 +42,12 @@ CHORDAL_API int chordal_reference_value(chordal_host *host, chordal_id reference
 #define CHORDAL_WATCH_MANUAL 1 /* after each frame the next one waits, folding, until chordal_watch_take */
 #define CHORDAL_WATCH_EARLY 2  /* of an own object: frames come at the commit, before derives settle */
 
+#define CHORDAL_ALL_MEMBERS UINT32_C(0xffffffff) /* in place of a member: every document and derive, or the object */
+
 /* Follow a member of a reference, or of an own object (`source`): a first frame with the whole value as soon as
  * there is one, then one frame for each batch that changes it; what is not polled or taken yet is folded into one.
  * `member` CHORDAL_ALL_MEMBERS: all documents and derives, a frame for each. Release with chordal_release.
  * Errors: CLOSED, NO_MEMBER, STATE (a named member of a reference that was never live), INVALID. */
-#define CHORDAL_ALL_MEMBERS UINT32_C(0xffffffff)
 CHORDAL_API int chordal_watch_open(chordal_host *host, chordal_id source, uint32_t member, uint32_t flags,
                                    chordal_id *out_watch, chordal_error *error);
 
