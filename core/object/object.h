@@ -404,7 +404,7 @@ void chordal__persist_advance(chordal__slot *slot, const chordal__new_value *val
 void chordal__persist_step(chordal__runtime *runtime);
 /* Whether history or rows of objects that ended are to be deleted; some of them, when nothing else is written. */
 static inline bool chordal__persist_tidies(const chordal__runtime *runtime) {
-    return runtime->store && (!chordal__list_empty(&runtime->compacting) || runtime->store->sweeps);
+    return runtime->store && (!chordal__list_empty(&runtime->compacting) || runtime->store->clears);
 }
 void chordal__persist_tidy(chordal__runtime *runtime);
 bool chordal__persist_waits(const chordal__runtime *runtime); /* there is something to write in the next turn */

@@ -381,7 +381,7 @@ bool chordal__persist_waits(const chordal__runtime *runtime) {
 
 /* Of rows whose object is gone. A failure leaves them to the next one that goes, or to the next opening. */
 static void sweep_rows(chordal__runtime *runtime) {
-    if (chordal__owners_sweep(runtime->store, NULL) < 0) runtime->store->sweeps = false;
+    if (chordal__owners_clear(runtime->store, NULL) < 0) runtime->store->clears = false;
 }
 
 /* One piece of what is old, when nothing else is to be written. A failure leaves history to the next base. */

@@ -166,7 +166,7 @@ typedef struct chordal__store {
     chordal__list staged; /* documents that the step has changed */
     chordal__list copies; /* that are being made of it, by the room above */
     chordal__list owners; /* of rows, that it has changed */
-    bool sweeps;          /* rows of objects that ended may be left */
+    bool clears;          /* rows of objects that ended may be left */
     chordal__list tables; /* open (table.h) */
     chordal__list scans;  /* statements of queries (query.h) */
     uint32_t scans_len;

@@ -191,11 +191,11 @@ int chordal__row_find(chordal__store *store, chordal__table *table, const chorda
                       const chordal__row *key, CHORDAL_OWN chordal__row **out, chordal_error *error);
 /* In a step: its rows are nobody's any more, commit `number` is the last before that. They go by and by: */
 int chordal__owner_end(chordal__store *store, chordal__owner *owner, uint64_t number, chordal_error *error);
-#define CHORDAL__SWEEP_ROWS 256
+#define CHORDAL__CLEAR_ROWS 256
 /* look whether there are such rows, when the store is opened, */
 int chordal__owners_open(chordal__store *store, chordal_error *error);
-/* and delete some of them, as statements of their own; store.sweeps: there may be more. */
-int chordal__owners_sweep(chordal__store *store, chordal_error *error);
+/* and delete some of them, as statements of their own; store.clears: there may be more. */
+int chordal__owners_clear(chordal__store *store, chordal_error *error);
 /* The row that a statement stands on, its cells from column `first` on. */
 /* The cells point into the statement, until its next step. */
 void chordal__cells_of_statement(const chordal__table *table, sqlite3_stmt *statement, int first,

@@ -244,7 +244,7 @@ int chordal__owner_end(chordal__store *store, chordal__owner *owner, uint64_t nu
     sqlite3_bind_int64(statement, 1, owner->id);
     stage(store, owner);
     owner->id = 0;
-    store->sweeps = true;
+    store->clears = true;
     return chordal__statement_run(store, statement, error);
 }
 

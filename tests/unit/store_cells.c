@@ -235,7 +235,7 @@ TEST(rows_of_an_object_that_ended_go_by_and_by) {
         CHECK_INT(chordal_host_deadline(h.host), 0);
         turn();
         left = rows_left();
-        CHECK(before - left <= CHORDAL__SWEEP_ROWS);
+        CHECK(before - left <= CHORDAL__CLEAR_ROWS);
         if (turns > 20) break;
     }
     sweep();

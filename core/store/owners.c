@@ -1,4 +1,4 @@
-/* sweep.c: rows of objects that ended, deleted a few at a time: an interruption between any two statements leaves rows
+/* owners.c: rows of objects that ended, deleted a few at a time: an interruption between any two statements leaves rows
  * that nobody sees, and the next opening goes on with them. */
 #include "store/table.h"
 
@@ -10,11 +10,11 @@ int chordal__owners_open(chordal__store *store, chordal_error *error) {
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OWNER_ENDED, &code, error);
     if (code < 0) return code;
     int result = sqlite3_step(statement);
-    store->sweeps = result == SQLITE_ROW;
+    store->clears = result == SQLITE_ROW;
     return chordal__statement_end(store, statement, result, error);
 }
 
-/* The table's own key is asked of SQL, so that tables of types that are not provided are swept as well. */
+/* The table's own key is asked of SQL, so that tables of types that are not provided are cleared as well. */
 static int delete_rows(chordal__store *store, int64_t table, const char *key, int64_t owner, int *out_count,
                        chordal_error *error) {
     chordal__buffer sql;
@@ -30,7 +30,7 @@ static int delete_rows(chordal__store *store, int64_t table, const char *key, in
     chordal__buffer_text(&sql, " WHERE object=");
     chordal__buffer_decimal(&sql, (uint64_t)owner);
     chordal__buffer_text(&sql, " LIMIT ");
-    chordal__buffer_decimal(&sql, CHORDAL__SWEEP_ROWS);
+    chordal__buffer_decimal(&sql, CHORDAL__CLEAR_ROWS);
     chordal__buffer_put(&sql, ")", 2);
     store->counters->statements++;
     int result = sql.failed ? SQLITE_NOMEM : sqlite3_exec(store->sqlite, (const char *)sql.data, NULL, NULL, NULL);
@@ -40,7 +40,7 @@ static int delete_rows(chordal__store *store, int64_t table, const char *key, in
 }
 
 /* The next table of a type behind `*table`, and some rows in it; *table 0: there was none. */
-static int sweep_table(chordal__store *store, const void *type, int type_len, int64_t owner, int64_t *table,
+static int clear_table(chordal__store *store, const void *type, int type_len, int64_t owner, int64_t *table,
                        int *out_count, chordal_error *error) {
     int code;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OWNER_TABLES, &code, error);
@@ -63,25 +63,25 @@ static int drop_owner(chordal__store *store, int64_t owner, chordal_error *error
     return chordal__statement_run(store, statement, error);
 }
 
-static int sweep_owner(chordal__store *store, sqlite3_stmt *ended, int64_t *out_empty, chordal_error *error) {
+static int clear_owner(chordal__store *store, sqlite3_stmt *ended, int64_t *out_empty, chordal_error *error) {
     int64_t owner = sqlite3_column_int64(ended, 0), table = 0;
     const void *type = sqlite3_column_blob(ended, 1);
     int type_len = sqlite3_column_bytes(ended, 1), count = 0, code = 0;
     do {
-        code = sweep_table(store, type, type_len, owner, &table, &count, error);
+        code = clear_table(store, type, type_len, owner, &table, &count, error);
     } while (code == 0 && table && !count);
     *out_empty = code == 0 && !count ? owner : 0;
     return code;
 }
 
-int chordal__owners_sweep(chordal__store *store, chordal_error *error) {
+int chordal__owners_clear(chordal__store *store, chordal_error *error) {
     int code;
     int64_t empty = 0;
     sqlite3_stmt *statement = chordal__statement(store, CHORDAL__SQL_OWNER_ENDED, &code, error);
     if (code < 0) return code;
     int result = sqlite3_step(statement);
-    store->sweeps = result == SQLITE_ROW;
-    if (store->sweeps) code = sweep_owner(store, statement, &empty, error);
+    store->clears = result == SQLITE_ROW;
+    if (store->clears) code = clear_owner(store, statement, &empty, error);
     int ended = chordal__statement_end(store, statement, result, code < 0 ? NULL : error);
     if (code == 0) code = ended;
     return code == 0 && empty ? drop_owner(store, empty, error) : code;
