@@ -20,19 +20,22 @@ enum { CHORDAL__SMALL = 0 };
 
 /* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
 #define CHORDAL__ASIDE __attribute__((noinline))
+/* What is called when something failed: what leads there is unlikely, and lies apart from what is usually done. */
+#define CHORDAL__FAILURE __attribute__((cold))
 
 /* ---- error.c: codes and how they are answered ---- */
 
 /* Fill `error` (may be NULL) and return `code`. `detail` is copied, cut to fit. */
-int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
+CHORDAL__FAILURE int chordal__fail(chordal_error *error, int code, uint64_t position, const char *detail);
 /* The same with a name behind short words, cut to fit. */
-int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name, size_t name_len);
-int chordal__fail_number(chordal_error *error, int code, const char *words, uint64_t number);
+CHORDAL__FAILURE int chordal__fail_about(chordal_error *error, int code, const char *words, const void *name,
+                                         size_t name_len);
+CHORDAL__FAILURE int chordal__fail_number(chordal_error *error, int code, const char *words, uint64_t number);
 /* The browser's build leaves words out; its layer above has the codes' own sentences. */
 #ifdef CHORDAL__NO_WORDS
 #define CHORDAL__WORDS(words) ""
-int chordal__fail_at(chordal_error *error, int code, uint64_t position);
-int chordal__fail_plainly(chordal_error *error, int code); /* position 0 */
+CHORDAL__FAILURE int chordal__fail_at(chordal_error *error, int code, uint64_t position);
+CHORDAL__FAILURE int chordal__fail_plainly(chordal_error *error, int code); /* position 0 */
 #define chordal__fail(error, code, position, words)                                                                    \
     ((void)(words), __builtin_constant_p(position) && (position) == 0 ? chordal__fail_plainly(error, code)             \
                                                                       : chordal__fail_at(error, code, position))
@@ -57,9 +60,8 @@ typedef struct chordal__memory chordal__memory;
 struct chordal__memory {
     chordal_memory_functions functions;
     uint64_t limit, live_bytes, live_blocks, allocations;
-    uint64_t references; /* not atomic: the context is used on one thread at a time */
-    bool keeps;          /* the C library's */
-    size_t kept_bytes;
+    uint64_t references;           /* not atomic: the context is used on one thread at a time */
+    size_t kept_bytes, kept_limit; /* of small ones that went; limit 0: none are kept */
     chordal__kept *kept[CHORDAL__KEPT_CLASSES];
 };
 
@@ -69,16 +71,54 @@ CHORDAL_OWN chordal__memory *chordal__memory_new(const chordal_memory_functions 
 chordal__memory *chordal__memory_ref(chordal__memory *memory);
 void chordal__memory_unref(chordal__memory *memory);
 
+/* Classes are 16 bytes apart and end where the C library's blocks do. */
+static inline size_t chordal__kept_class(size_t size) {
+    return (size + 7) / 16;
+}
+static inline size_t chordal__kept_bytes(size_t class) {
+    return class * 16 + 8;
+}
+void *chordal__allocate_new(chordal__memory *memory, size_t size); /* as below, however large it is */
+void chordal__give_back(chordal__memory *memory, void *block, size_t size);
 /* Uninitialised memory; NULL when out of memory or over the limit; size 0 gives NULL and is no failure. */
-void *chordal__allocate(chordal__memory *memory, size_t size);
+static inline void *chordal__allocate(chordal__memory *memory, size_t size) {
+    bool small = !CHORDAL__SMALL && size && size <= CHORDAL__KEPT_SIZE;
+    size_t class = small ? chordal__kept_class(size) : 0;
+    chordal__kept *block = small ? memory->kept[class] : NULL;
+    if (!block || memory->live_bytes + size > memory->limit) return chordal__allocate_new(memory, size);
+    memory->kept[class] = block->next;
+    memory->kept_bytes -= chordal__kept_bytes(class);
+    memory->live_bytes += size;
+    memory->live_blocks++;
+    memory->allocations++;
+    return block;
+}
 void *chordal__allocate_zero(chordal__memory *memory, size_t size);
 /* `new_size` above 0; NULL leaves the block as it was. */
 void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, size_t new_size);
-void chordal__release(chordal__memory *memory, void *block, size_t size); /* NULL allowed */
+static inline void chordal__release(chordal__memory *memory, void *block, size_t size) { /* NULL allowed */
+    if (!block) return;
+    if (CHORDAL__SMALL || size > CHORDAL__KEPT_SIZE || memory->kept_bytes >= memory->kept_limit) {
+        chordal__give_back(memory, block, size);
+        return;
+    }
+    size_t class = chordal__kept_class(size);
+    chordal__kept *kept = block;
+    memory->live_bytes -= size;
+    memory->live_blocks--;
+    kept->next = memory->kept[class];
+    memory->kept[class] = kept;
+    memory->kept_bytes += chordal__kept_bytes(class);
+}
 
 /* Grow an array of `item_size` items to hold `need`, doubling, at most `limit` items. 0, NOMEM or LIMIT; unchanged
  * then. */
-int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need, size_t limit);
+int chordal__grow_to(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
+                     size_t limit);
+static inline int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
+                                size_t limit) {
+    return need <= *capacity ? 0 : chordal__grow_to(memory, items, item_size, capacity, need, limit);
+}
 
 /* ---- arena.c: scratch memory that is given back all at once and kept for the next use ---- */
 
@@ -105,7 +145,10 @@ typedef struct chordal__buffer {
 
 void chordal__buffer_init(chordal__buffer *buffer, chordal__memory *memory, size_t limit);
 void chordal__buffer_dispose(chordal__buffer *buffer);
-void chordal__buffer_clear(chordal__buffer *buffer); /* len 0, failed 0, memory kept */
+static inline void chordal__buffer_clear(chordal__buffer *buffer) { /* the memory is kept */
+    buffer->len = 0;
+    buffer->failed = 0;
+}
 /* `size` writable bytes at the end, added to len; NULL when failed. */
 uint8_t *chordal__buffer_extend(chordal__buffer *buffer, size_t size);
 void chordal__buffer_put(chordal__buffer *buffer, const void *data, size_t len);
@@ -160,8 +203,13 @@ typedef struct chordal__body {
 
 CHORDAL_OWN chordal__body *chordal__body_new(chordal__memory *memory,
                                              size_t len); /* data uninitialised; NULL: no memory */
-chordal__body *chordal__body_ref(chordal__body *body);
-void chordal__body_unref(chordal__body *body); /* NULL allowed */
+static inline chordal__body *chordal__body_ref(chordal__body *body) {
+    body->count++;
+    return body;
+}
+static inline void chordal__body_unref(chordal__body *body) { /* NULL allowed */
+    if (body && --body->count == 0) chordal__release(body->memory, body, sizeof *body + body->len);
+}
 
 /* ---- map.c: a hash map from bytes to a pointer (keys copied, seeded SipHash-1-3) ---- */
 
@@ -192,6 +240,9 @@ static inline uint64_t chordal__fnv_byte(uint64_t state, uint8_t byte) {
 /* ---- ids.c: generation-checked ids, and the list of those released from any thread ---- */
 
 #define CHORDAL__ID_CHUNKS 24
+#define CHORDAL__ID_CHUNK 64u    /* slots of the first */
+#define CHORDAL__ID_CHUNK_TOP 6u /* the highest bit of it */
+#define CHORDAL__ID_BITS 30u     /* of an id: its index and 1; the others are its generation */
 typedef struct chordal__id_slot {
     void *item;
     uint8_t kind;                   /* the owner's; 0: free */
@@ -215,8 +266,28 @@ void chordal__ids_dispose(chordal__ids *ids);
 /* A new id; 0 when out of memory. Slots are used again oldest first, so that a stale id stays detectable for long; one
  * whose generations are used up is never used again. `external`: the program owns it and must release it. */
 chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool external);
-void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind); /* NULL: stale or another kind */
-uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id);            /* 0: stale */
+/* Chunk k begins at index CHUNK * (2^k - 1): counted from CHUNK on, at a power of two. NULL: no such slot. */
+static inline chordal__id_slot *chordal__id_slot_at(const chordal__ids *ids, uint32_t index) {
+    uint32_t n = index + CHORDAL__ID_CHUNK;
+    unsigned top = 31u - (unsigned)__builtin_clz(n), k = top - CHORDAL__ID_CHUNK_TOP;
+    if (k >= CHORDAL__ID_CHUNKS) return NULL;
+    chordal__id_slot *chunk = atomic_load_explicit(&ids->chunks[k], memory_order_acquire);
+    return chunk ? chunk + (n ^ UINT32_C(1) << top) : NULL;
+}
+static inline uint32_t chordal__id_generation(const chordal__id_slot *slot) {
+    return atomic_load_explicit(&slot->state, memory_order_relaxed) >> 1;
+}
+/* The owner's thread: NULL when it is stale. */
+static inline chordal__id_slot *chordal__id_slot_of(const chordal__ids *ids, chordal_id id) {
+    uint32_t index = (uint32_t)(id & ((UINT32_C(1) << CHORDAL__ID_BITS) - 1)) - 1; /* no slot has that of 0 */
+    chordal__id_slot *slot = chordal__id_slot_at(ids, index);
+    return slot && slot->kind && chordal__id_generation(slot) == id >> CHORDAL__ID_BITS ? slot : NULL;
+}
+static inline void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind) { /* NULL: stale, other */
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
+    return slot && slot->kind == kind ? slot->item : NULL;
+}
+uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id); /* 0: stale */
 void chordal__id_free(chordal__ids *ids, chordal_id id);
 /* The item is gone. The id is freed, or if the program owns it, names nothing until the program gives it back. */
 void chordal__id_leave(chordal__ids *ids, chordal_id id);

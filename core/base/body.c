@@ -10,13 +10,3 @@ chordal__body *chordal__body_new(chordal__memory *memory, size_t len) {
     body->len = len;
     return body;
 }
-
-chordal__body *chordal__body_ref(chordal__body *body) {
-    body->count++;
-    return body;
-}
-
-void chordal__body_unref(chordal__body *body) {
-    if (!body || --body->count) return;
-    chordal__release(body->memory, body, sizeof *body + body->len);
-}

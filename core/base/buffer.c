@@ -12,11 +12,6 @@ void chordal__buffer_dispose(chordal__buffer *buffer) {
     chordal__buffer_init(buffer, buffer->memory, buffer->limit);
 }
 
-void chordal__buffer_clear(chordal__buffer *buffer) {
-    buffer->len = 0;
-    buffer->failed = 0;
-}
-
 static bool make_room(chordal__buffer *buffer, size_t size) {
     if (size > buffer->limit - buffer->len) {
         buffer->failed = CHORDAL_E_SIZE;

@@ -5,9 +5,7 @@
  * leave and come back under a pusher. */
 #include "base/base.h"
 
-#define FIRST_CHUNK 64u
-#define FIRST_TOP 6 /* the highest bit of it */
-#define INDEX_BITS 30
+#define INDEX_BITS CHORDAL__ID_BITS
 #define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
 #define GENERATIONS (UINT32_C(1) << (53 - INDEX_BITS))
 
@@ -22,19 +20,9 @@ void chordal__ids_init(chordal__ids *ids, chordal__memory *memory) {
 void chordal__ids_dispose(chordal__ids *ids) {
     for (unsigned k = 0; k < CHORDAL__ID_CHUNKS; k++) {
         chordal__id_slot *chunk = atomic_load_explicit(&ids->chunks[k], memory_order_relaxed);
-        chordal__release(ids->memory, chunk, ((size_t)FIRST_CHUNK << k) * sizeof *chunk);
+        chordal__release(ids->memory, chunk, ((size_t)CHORDAL__ID_CHUNK << k) * sizeof *chunk);
     }
     chordal__ids_init(ids, ids->memory);
-}
-
-/* Chunk k begins at index FIRST_CHUNK * (2^k - 1): counted from FIRST_CHUNK on, at a power of two. NULL: no such slot.
- */
-static chordal__id_slot *slot_at(const chordal__ids *ids, uint32_t index) {
-    uint32_t n = index + FIRST_CHUNK;
-    unsigned top = 31u - (unsigned)__builtin_clz(n), k = top - FIRST_TOP;
-    if (k >= CHORDAL__ID_CHUNKS) return NULL;
-    chordal__id_slot *chunk = atomic_load_explicit(&ids->chunks[k], memory_order_acquire);
-    return chunk ? chunk + (n ^ UINT32_C(1) << top) : NULL;
 }
 
 static uint32_t index_of(chordal_id id) {
@@ -45,10 +33,6 @@ static uint32_t generation_of(chordal_id id) {
     return (uint32_t)(id >> INDEX_BITS);
 }
 
-static uint32_t slot_generation(const chordal__id_slot *slot) {
-    return atomic_load_explicit(&slot->state, memory_order_relaxed) >> 1;
-}
-
 static chordal_id make_id(uint32_t index, uint32_t generation) {
     return (chordal_id)generation << INDEX_BITS | (index + 1);
 }
@@ -56,19 +40,13 @@ static chordal_id make_id(uint32_t index, uint32_t generation) {
 /* Any thread: the slot that the id names, whether or not its generation still fits. */
 static chordal__id_slot *named_slot(const chordal__ids *ids, chordal_id id) {
     if (!(id & INDEX_MASK) || id >> 53) return NULL;
-    return slot_at(ids, index_of(id));
-}
-
-/* The owner's thread: NULL when stale. */
-static chordal__id_slot *live_slot(const chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = slot_at(ids, index_of(id)); /* none for 0 */
-    return slot && slot->kind && slot_generation(slot) == id >> INDEX_BITS ? slot : NULL;
+    return chordal__id_slot_at(ids, index_of(id));
 }
 
 static void append_free(chordal__ids *ids, uint32_t index, chordal__id_slot *slot) {
     slot->next_free = 0;
     if (ids->free_last) {
-        slot_at(ids, ids->free_last - 1)->next_free = index + 1;
+        chordal__id_slot_at(ids, ids->free_last - 1)->next_free = index + 1;
     } else {
         ids->free_first = index + 1;
     }
@@ -80,7 +58,7 @@ static bool add_chunk(chordal__ids *ids) {
     unsigned k = 0;
     while (k < CHORDAL__ID_CHUNKS && atomic_load_explicit(&ids->chunks[k], memory_order_relaxed)) k++;
     if (k == CHORDAL__ID_CHUNKS) return false;
-    uint32_t slots = FIRST_CHUNK << k;
+    uint32_t slots = CHORDAL__ID_CHUNK << k;
     chordal__id_slot *chunk = chordal__allocate_zero(ids->memory, slots * sizeof *chunk);
     if (!chunk) return false;
     atomic_store_explicit(&ids->chunks[k], chunk, memory_order_release);
@@ -92,14 +70,14 @@ static bool add_chunk(chordal__ids *ids) {
 chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool external) {
     if (!ids->free_first && !add_chunk(ids)) return 0;
     uint32_t index = ids->free_first - 1;
-    chordal__id_slot *slot = slot_at(ids, index);
+    chordal__id_slot *slot = chordal__id_slot_at(ids, index);
     ids->free_first = slot->next_free;
     if (!ids->free_first) ids->free_last = 0;
     ids->free_count--;
     ids->count++;
     slot->item = item;
     slot->kind = kind;
-    uint32_t generation = slot_generation(slot);
+    uint32_t generation = chordal__id_generation(slot);
     if (external) {
         atomic_fetch_add_explicit(&ids->holds, 1, memory_order_relaxed);
         atomic_store_explicit(&slot->state, generation << 1 | 1, memory_order_release);
@@ -107,23 +85,18 @@ chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool ext
     return make_id(index, generation);
 }
 
-void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind) {
-    chordal__id_slot *slot = live_slot(ids, id);
-    return slot && slot->kind == kind ? slot->item : NULL;
-}
-
 uint8_t chordal__id_kind(const chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     return slot ? slot->kind : 0;
 }
 
 bool chordal__id_external(const chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     return slot && (atomic_load_explicit(&slot->state, memory_order_relaxed) & 1);
 }
 
 void chordal__id_free(chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     if (!slot) return;
     slot->item = NULL;
     uint32_t next = generation_of(id) + 1;
@@ -135,7 +108,7 @@ void chordal__id_free(chordal__ids *ids, chordal_id id) {
 }
 
 void chordal__id_leave(chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     if (!slot) return;
     slot->item = NULL;
     if (!chordal__id_external(ids, id)) chordal__id_free(ids, id);
@@ -149,7 +122,7 @@ static bool end_ownership(chordal__id_slot *slot, uint32_t generation) {
 }
 
 chordal_id chordal__id_own(chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     if (!slot || chordal__id_external(ids, id)) return id;
     atomic_fetch_add_explicit(&ids->holds, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->state, generation_of(id) << 1 | 1, memory_order_release);
@@ -157,7 +130,7 @@ chordal_id chordal__id_own(chordal__ids *ids, chordal_id id) {
 }
 
 void chordal__id_disown(chordal__ids *ids, chordal_id id) {
-    chordal__id_slot *slot = live_slot(ids, id);
+    chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     if (slot && end_ownership(slot, generation_of(id))) atomic_fetch_sub_explicit(&ids->holds, 1, memory_order_acq_rel);
 }
 
@@ -196,7 +169,7 @@ static void take_released(chordal__ids *ids) {
     if (!atomic_load_explicit(&ids->released_first, memory_order_relaxed)) return;
     uint32_t at = atomic_exchange_explicit(&ids->released_first, 0, memory_order_acquire);
     while (at) {
-        chordal__id_slot *slot = slot_at(ids, at - 1);
+        chordal__id_slot *slot = chordal__id_slot_at(ids, at - 1);
         uint32_t next = atomic_load_explicit(&slot->next_released, memory_order_relaxed);
         atomic_store_explicit(&slot->next_released, ids->taken_first, memory_order_relaxed);
         ids->taken_first = at;
@@ -209,9 +182,9 @@ chordal_id chordal__id_next_released(chordal__ids *ids) {
         if (!ids->taken_first) take_released(ids);
         if (!ids->taken_first) return 0;
         uint32_t index = ids->taken_first - 1;
-        chordal__id_slot *slot = slot_at(ids, index);
+        chordal__id_slot *slot = chordal__id_slot_at(ids, index);
         ids->taken_first = atomic_load_explicit(&slot->next_released, memory_order_relaxed);
         uint32_t asked = atomic_exchange_explicit(&slot->released, 0, memory_order_acq_rel);
-        if (asked - 1 == slot_generation(slot)) return make_id(index, asked - 1);
+        if (asked - 1 == chordal__id_generation(slot)) return make_id(index, asked - 1);
     }
 }

@@ -55,7 +55,8 @@ chordal__memory *chordal__memory_new(const chordal_memory_functions *functions, 
     if (keeps) functions = &library;
     chordal__memory *memory = functions->allocate(functions->context, sizeof *memory);
     if (!memory) return NULL;
-    *memory = (chordal__memory){.functions = *functions, .limit = limit, .references = 1, .keeps = keeps};
+    *memory = (chordal__memory){.functions = *functions, .limit = limit, .references = 1};
+    memory->kept_limit = KEEPS && keeps ? CHORDAL__KEPT_BYTES : 0;
     return memory;
 }
 
@@ -66,17 +67,8 @@ chordal__memory *chordal__memory_ref(chordal__memory *memory) {
 
 /* ---- small blocks that went ---- */
 
-/* Classes are 16 bytes apart and end where the C library's blocks do. */
-static size_t class_of(size_t size) {
-    return (size + 7) / 16;
-}
-
-static size_t class_size(size_t class) {
-    return class * 16 + 8;
-}
-
 static bool is_small(const chordal__memory *memory, size_t size) {
-    return KEEPS && memory->keeps && size <= CHORDAL__KEPT_SIZE;
+    return KEEPS && memory->kept_limit && size <= CHORDAL__KEPT_SIZE;
 }
 
 static void drop_kept(chordal__memory *memory) {
@@ -99,34 +91,34 @@ static void *take_new(chordal__memory *memory, size_t size) {
 
 static void *take(chordal__memory *memory, size_t size) {
     if (!is_small(memory, size)) return take_new(memory, size);
-    size_t class = class_of(size);
+    size_t class = chordal__kept_class(size);
     chordal__kept *block = memory->kept[class];
-    if (!block) return take_new(memory, class_size(class));
+    if (!block) return take_new(memory, chordal__kept_bytes(class));
     memory->kept[class] = block->next;
-    memory->kept_bytes -= class_size(class);
+    memory->kept_bytes -= chordal__kept_bytes(class);
     return block;
 }
 
-static void give_back(chordal__memory *memory, void *block, size_t size) {
-    if (!is_small(memory, size) || memory->kept_bytes >= CHORDAL__KEPT_BYTES) {
+static void let_go(chordal__memory *memory, void *block, size_t size) {
+    if (!is_small(memory, size) || memory->kept_bytes >= memory->kept_limit) {
         memory->functions.release(memory->functions.context, block, size);
         return;
     }
-    size_t class = class_of(size);
+    size_t class = chordal__kept_class(size);
     chordal__kept *kept = block;
     kept->next = memory->kept[class];
     memory->kept[class] = kept;
-    memory->kept_bytes += class_size(class);
+    memory->kept_bytes += chordal__kept_bytes(class);
 }
 
 static void *move(chordal__memory *memory, void *block, size_t old_size, size_t new_size) {
     if (!is_small(memory, old_size) && !is_small(memory, new_size))
         return memory->functions.resize(memory->functions.context, block, old_size, new_size);
-    if (is_small(memory, old_size) && class_of(old_size) == class_of(new_size)) return block;
+    if (is_small(memory, old_size) && chordal__kept_class(old_size) == chordal__kept_class(new_size)) return block;
     void *moved = take(memory, new_size);
     if (!moved) return NULL;
     memcpy(moved, block, old_size < new_size ? old_size : new_size);
-    give_back(memory, block, old_size);
+    let_go(memory, block, old_size);
     return moved;
 }
 
@@ -144,7 +136,7 @@ static bool fits(const chordal__memory *memory, size_t more) {
     return more <= PTRDIFF_MAX && memory->live_bytes <= memory->limit && more <= memory->limit - memory->live_bytes;
 }
 
-void *chordal__allocate(chordal__memory *memory, size_t size) {
+void *chordal__allocate_new(chordal__memory *memory, size_t size) {
     if (!size || !fits(memory, size)) return NULL;
     void *block = take(memory, size);
     if (!block) return NULL;
@@ -171,16 +163,14 @@ void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, siz
     return moved;
 }
 
-void chordal__release(chordal__memory *memory, void *block, size_t size) {
-    if (!block) return;
+void chordal__give_back(chordal__memory *memory, void *block, size_t size) {
     memory->live_bytes -= size;
     memory->live_blocks--;
-    give_back(memory, block, size);
+    let_go(memory, block, size);
 }
 
-int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
-                  size_t limit) {
-    if (need <= *capacity) return 0;
+int chordal__grow_to(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
+                     size_t limit) {
     if (need > limit) return CHORDAL_E_LIMIT;
     size_t wanted = *capacity > SIZE_MAX / 2 ? need : *capacity * 2;
     if (wanted < 8) wanted = item_size > FIRST_BYTES / 8 ? FIRST_BYTES / item_size + 1 : 8;

@@ -141,59 +141,39 @@ static void release_one(chordal_host *host, chordal_id id) {
     }
 }
 
-CHORDAL__ASIDE static int drain_releases(chordal_host *host) {
+static void drain_releases(chordal_host *host) {
     chordal_id id;
     while ((id = chordal__id_next_released(&host->runtime.ids)) != 0) release_one(host, id);
+}
+
+int chordal__enter_held(chordal_host *host, chordal_error *error) {
+    if (host->closed) {
+        atomic_store(&host->busy, 0);
+        return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
+    }
+    host->runtime.counters.entries++;
+    drain_releases(host);
     return 0;
 }
 
-CHORDAL__ASIDE static int turn_away(chordal_host *host, chordal_error *error) {
-    atomic_store(&host->busy, 0);
-    return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the host is closed");
-}
-
-CHORDAL__ASIDE static int is_busy(chordal_error *error) {
-    return chordal__fail(error, CHORDAL_E_BUSY, 0, "another thread is inside");
-}
-
-static inline int go_in(chordal_host *host, chordal_error *error) {
-    if (atomic_exchange(&host->busy, 1)) return is_busy(error);
-    if (host->closed) return turn_away(host, error);
-    host->runtime.counters.entries++;
-    return chordal__ids_asked(&host->runtime.ids) ? drain_releases(host) : 0;
-}
-
-CHORDAL__ASIDE static int look_closer(chordal_host *host, chordal_error *error) {
+int chordal__enter_slowly(chordal_host *host, chordal_error *error) {
     if (!host) return chordal__fail(error, CHORDAL_E_INVALID, 0, "no host");
     if (chordal__fork_guard_forked(&host->guard))
         return chordal__fail(error, CHORDAL_E_FORKED, 0, "the host belongs to the process before the fork");
-    return go_in(host, error);
+    if (atomic_exchange(&host->busy, 1)) return chordal__fail(error, CHORDAL_E_BUSY, 0, "another thread is inside");
+    return chordal__enter_held(host, error);
 }
 
-int chordal__enter(chordal_host *host, chordal_error *error) {
-    bool sure = !CHORDAL__SMALL && host && chordal__fork_guard_sure(&host->guard);
-    return sure ? go_in(host, error) : look_closer(host, error);
-}
-
-CHORDAL__ASIDE static int close_on_the_way(chordal_host *host, int code) {
+int chordal__leave_closing(chordal_host *host, int code) {
     if (atomic_exchange(&host->busy, 1) == 0) close_now(host);
     return code;
 }
 
-static int let_go(chordal_host *host, int code) {
-    atomic_store(&host->busy, 0);
-    return atomic_load(&host->close_asked) ? close_on_the_way(host, code) : code;
-}
-
-CHORDAL__ASIDE static int work_and_let_go(chordal_host *host, int code) {
+int chordal__leave_slowly(chordal_host *host, int code) {
     chordal__commits_advance(&host->runtime);
     chordal__links_flush(&host->links);
-    return let_go(host, code);
-}
-
-int chordal__leave(chordal_host *host, int code) {
-    bool works = CHORDAL__SMALL || !chordal__list_empty(&host->runtime.commits) || chordal__links_wait(&host->links);
-    return works ? work_and_let_go(host, code) : let_go(host, code);
+    atomic_store(&host->busy, 0);
+    return atomic_load(&host->close_asked) ? chordal__leave_closing(host, code) : code;
 }
 
 void chordal_release(chordal_host *host, chordal_id id) {

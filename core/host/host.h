@@ -32,8 +32,23 @@ struct chordal_host {
 
 /* Every public function but release and close begins with enter and ends with leave. FORKED, BUSY, CLOSED, INVALID (no
  * host). */
-int chordal__enter(chordal_host *host, chordal_error *error);
-int chordal__leave(chordal_host *host, int code); /* passes the code on */
+int chordal__enter_slowly(chordal_host *host, chordal_error *error);
+int chordal__enter_held(chordal_host *host, chordal_error *error); /* it is marked as busy already */
+int chordal__leave_slowly(chordal_host *host, int code);           /* with what is left to do */
+int chordal__leave_closing(chordal_host *host, int code);          /* it is not busy any more */
+static inline int chordal__enter(chordal_host *host, chordal_error *error) {
+    bool sure = !CHORDAL__SMALL && host && chordal__fork_guard_sure(&host->guard);
+    if (!sure || atomic_exchange(&host->busy, 1)) return chordal__enter_slowly(host, error);
+    if (host->closed || chordal__ids_asked(&host->runtime.ids)) return chordal__enter_held(host, error);
+    host->runtime.counters.entries++;
+    return 0;
+}
+static inline int chordal__leave(chordal_host *host, int code) { /* passes the code on */
+    bool works = CHORDAL__SMALL || !chordal__list_empty(&host->runtime.commits) || chordal__links_wait(&host->links);
+    if (works) return chordal__leave_slowly(host, code);
+    atomic_store(&host->busy, 0);
+    return atomic_load(&host->close_asked) ? chordal__leave_closing(host, code) : code;
+}
 /* What an id names; NULL with *code CLOSED. */
 void *chordal__find(chordal_host *host, chordal_id id, uint8_t kind, int *code, chordal_error *error);
 /* A name or words that may cross a link: valid UTF-8 of at most CHORDAL__TEXT_LIMIT bytes. UTF8, SIZE. */

@@ -71,9 +71,10 @@ static void begin_turn(chordal_host *host) {
         chordal__list_append(&runtime->events, node);
     }
     due_now(host);
-    if (CHORDAL__STORE) write_store(runtime);
+    if (CHORDAL__STORE && runtime->store) write_store(runtime);
 }
 
+/* And leave. */
 CHORDAL__ASIDE static int take_turn(chordal_host *host, uint8_t *buffer, size_t buffer_len, size_t *out_len,
                                     chordal_error *error) {
     size_t used = 0;
@@ -95,7 +96,7 @@ CHORDAL__ASIDE static int take_turn(chordal_host *host, uint8_t *buffer, size_t 
     }
     if (code == CHORDAL_E_NOMEM && !used) chordal__fail(error, code, 0, "no memory for a record");
     if (used) *out_len = used;
-    return used || code > 0 ? 0 : code;
+    return chordal__leave(host, used || code > 0 ? 0 : code);
 }
 
 /* Whether a turn has anything to do. */
@@ -105,7 +106,7 @@ static bool has_turn(const chordal_host *host) {
     return !chordal__list_empty(&runtime->events) || !chordal__list_empty(&runtime->urgent) || host->record_waits ||
            !chordal__list_empty(&runtime->later) || !chordal__list_empty(&runtime->fresh) ||
            !chordal__list_empty(&runtime->commits) || chordal__links_have_turn(&host->links) ||
-           (CHORDAL__STORE &&
+           (CHORDAL__STORE && runtime->store &&
             (chordal__persist_tidies(runtime) || chordal__copies_wait(runtime) || chordal__durables_wait(runtime))) ||
            (first && first->at <= runtime->now);
 }
@@ -117,8 +118,8 @@ int chordal_host_poll(chordal_host *host, chordal_time now, uint8_t *buffer, siz
     if (code < 0) return code;
     if (now > host->runtime.now) host->runtime.now = now;
     chordal__links_begin_turn(&host->links);
-    return chordal__leave(host,
-                          CHORDAL__SMALL || has_turn(host) ? take_turn(host, buffer, buffer_len, out_len, error) : 0);
+    return CHORDAL__SMALL || has_turn(host) ? take_turn(host, buffer, buffer_len, out_len, error)
+                                            : chordal__leave(host, 0);
 }
 
 chordal_time chordal_host_deadline(chordal_host *host) {
