@@ -26,6 +26,27 @@ bool chordal__path_equal(const chordal__path *a, const chordal__path *b);
 int chordal__path_from_pointer(chordal__memory *memory, uint32_t member, const char *pointer, const chordal__node *root,
                                chordal__path **out, chordal_error *error);
 
+/* The pointers that were read last, with their paths: what was changed is soon changed again. */
+#define CHORDAL__POINTERS 8
+#define CHORDAL__POINTER_BYTES 52 /* of a longer one nothing is kept */
+typedef struct chordal__pointer {
+    chordal__path *path; /* owned; NULL: none */
+    uint32_t len;
+    char text[CHORDAL__POINTER_BYTES];
+} chordal__pointer;
+typedef struct chordal__pointers {
+    chordal__memory *memory;
+    chordal__pointer kept[CHORDAL__SMALL ? 1 : CHORDAL__POINTERS];
+} chordal__pointers;
+void chordal__pointers_init(chordal__pointers *pointers, chordal__memory *memory);
+void chordal__pointers_dispose(chordal__pointers *pointers);
+/* The path of a pointer when it was read last, borrowed; NULL: it is not known. Another document may lead elsewhere by
+ * it: it is one for `root` if every segment but the first meets an array or an object there, as it needs it. */
+chordal__path *chordal__pointers_known(const chordal__pointers *pointers, uint32_t member, const char *pointer);
+/* As path_from_pointer, by what is known. */
+int chordal__pointers_path(chordal__pointers *pointers, uint32_t member, const char *pointer, const chordal__node *root,
+                           CHORDAL_OWN chordal__path **out, chordal_error *error);
+
 /* ---- ops.c: a list of ops ---- */
 typedef struct chordal__op {
     uint8_t kind;           /* CHORDAL_OP_… */
@@ -83,7 +104,7 @@ typedef struct chordal__draft {
     chordal__node *value;  /* owned: what it is now */
     chordal__ops ops;      /* what was done, merged where it is cheap (append into append); empty: nothing changed */
     chordal__op waits;     /* the one op, while it is not in the value yet; path NULL: none */
-    chordal__node **place; /* where, once that was found */
+    chordal__node **place; /* where, as it was found last */
     uint32_t depth;        /* limit */
 } chordal__draft;
 int chordal__draft_begin(chordal__draft *draft, chordal__memory *memory, chordal__node *base,

@@ -194,11 +194,11 @@ static bool fits(const chordal__op *op, chordal__node **place) {
     return chordal__node_depth(op->value) <= chordal__node_depth(*place);
 }
 
-static bool can_wait(const chordal__draft *draft, const chordal__op *op) {
+static bool can_wait(chordal__draft *draft, const chordal__op *op) {
     if (op->kind != CHORDAL_OP_APPEND && op->kind != CHORDAL_OP_SET) return false;
     if (draft->ops.count || draft->value != draft->base) return false;
-    chordal__node **place = place_of(draft, op);
-    return fits(op, place) && !is_empty(op) && !leaves_same(op, *place);
+    draft->place = place_of(draft, op);
+    return fits(op, draft->place) && !is_empty(op) && !leaves_same(op, *draft->place);
 }
 
 bool chordal__draft_put_off(chordal__draft *draft, chordal__op *op) {

@@ -51,7 +51,8 @@ static int path_of(chordal_transaction *transaction, chordal_id object, uint32_t
                    chordal__path **out, chordal__touched **out_touched, chordal_error *error) {
     int code = chordal__transaction_draft(transaction, object, member, out_touched, error);
     if (code < 0) return code;
-    return chordal__path_from_pointer(transaction->memory, member, pointer, (*out_touched)->draft.value, out, error);
+    return chordal__pointers_path(&transaction->runtime->pointers, member, pointer, (*out_touched)->draft.value, out,
+                                  error);
 }
 
 int chordal_transaction_value(chordal_transaction *transaction, chordal_id object, uint32_t member, const char *path,
@@ -74,16 +75,31 @@ int chordal_transaction_value(chordal_transaction *transaction, chordal_id objec
     return chordal__leave(transaction->host, code);
 }
 
+/* What is done again and again at the same place: whether it leads there is seen when it is put off. */
+static bool put_off(chordal_transaction *transaction, chordal__touched *touched, uint32_t member, const char *path,
+                    chordal__op *op) {
+    op->path = chordal__path_ref(chordal__pointers_known(&transaction->runtime->pointers, member, path));
+    if (!op->path) return false;
+    if (chordal__touched_put_off(touched, op)) return true;
+    chordal__path_unref(transaction->memory, op->path);
+    op->path = NULL;
+    return false;
+}
+
 /* Finish an op with its path and do it; TAKES what the op owns. The host is entered. */
 static int act(chordal_transaction *transaction, chordal_id object, uint32_t member, const char *path, chordal__op op,
                chordal_error *error) {
     chordal__touched *touched;
-    int code = path_of(transaction, object, member, path, &op.path, &touched, error);
-    if (code < 0) {
+    int code = chordal__transaction_draft(transaction, object, member, &touched, error);
+    if (code == 0 && put_off(transaction, touched, member, path, &op)) return chordal__leave(transaction->host, 0);
+    if (code == 0)
+        code = chordal__pointers_path(&transaction->runtime->pointers, member, path, touched->draft.value, &op.path,
+                                      error);
+    if (code == 0) {
+        code = chordal__touched_do(touched, op, error);
+    } else {
         op.path = NULL;
         chordal__op_dispose(transaction->memory, &op);
-    } else {
-        code = chordal__touched_do(touched, op, error);
     }
     return chordal__leave(transaction->host, code);
 }

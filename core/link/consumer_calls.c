@@ -90,7 +90,7 @@ static void refuse(chordal__call *call, int code, const char *words) {
 
 static void send_one(chordal__consumer *consumer, chordal__remote *remote, chordal__call *call, int slot) {
     const chordal__members *members = remote->reference->members;
-    int64_t member = chordal__members_find(members, call->method.data, call->method.len);
+    int64_t member = chordal__call_member(call, members);
     if (member < 0 || members->items[member].kind != CHORDAL_MEMBER_METHOD) {
         refuse(call, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no such method"));
         return;

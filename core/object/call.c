@@ -17,29 +17,46 @@ static int check_state(const chordal__reference *reference, chordal_error *error
     return 0;
 }
 
-static int check_method(const chordal__reference *reference, const char *method, size_t len, chordal_error *error) {
+static int find_method(const chordal__reference *reference, const char *method, size_t len, int64_t *out,
+                       chordal_error *error) {
     if (!reference->members) return 0;
-    int64_t member = chordal__members_find(reference->members, method, len);
-    if (member >= 0 && reference->members->items[member].kind == CHORDAL_MEMBER_METHOD) return 0;
+    *out = chordal__members_find(reference->members, method, len);
+    if (*out >= 0 && reference->members->items[*out].kind == CHORDAL_MEMBER_METHOD) return 0;
     return chordal__fail_about(error, CHORDAL_E_NO_MEMBER, "the type has no method ", method, len);
+}
+
+static size_t size_of(const chordal__call *call) {
+    return sizeof *call + call->method.len + 1;
+}
+
+/* One block, with the method's name. */
+static chordal__call *new_call(chordal__runtime *runtime, const char *method, size_t method_len) {
+    chordal__call *call = chordal__allocate(runtime->memory, sizeof *call + method_len + 1);
+    if (!call) return NULL;
+    memset(call, 0, sizeof *call);
+    call->runtime = runtime;
+    call->method = (chordal__text){(char *)(call + 1), method_len};
+    if (method_len) memcpy(call->method.data, method, method_len);
+    call->method.data[method_len] = 0;
+    call->due.kind = CHORDAL__DUE_CALL;
+    chordal__list_init(&call->node);
+    chordal__list_init(&call->fresh);
+    chordal__event_init(&call->event, CHORDAL__TELL_RESULT);
+    return call;
 }
 
 int chordal__call_start(chordal__reference *reference, const char *method, size_t method_len, chordal__body *arguments,
                         chordal_time timeout, chordal__call **out, chordal_error *error) {
     chordal__runtime *runtime = reference->runtime;
+    int64_t member = -1;
     int code = check_state(reference, error);
-    if (code == 0) code = check_method(reference, method, method_len, error);
+    if (code == 0) code = find_method(reference, method, method_len, &member, error);
     if (code < 0) return code;
-    chordal__call *call = chordal__allocate_zero(runtime->memory, sizeof *call);
+    chordal__call *call = new_call(runtime, method, method_len);
     if (!call) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a call");
-    call->runtime = runtime;
-    call->due.kind = CHORDAL__DUE_CALL;
     call->timeout = timeout;
-    chordal__list_init(&call->node);
-    chordal__list_init(&call->fresh);
-    chordal__event_init(&call->event, CHORDAL__TELL_RESULT);
-    code = chordal__text_set(runtime->memory, &call->method, method, method_len);
-    if (code == 0 && timeout) code = chordal__heap_set(&runtime->deadlines, &call->due, CHORDAL_NEVER);
+    call->member = member;
+    if (timeout) code = chordal__heap_set(&runtime->deadlines, &call->due, CHORDAL_NEVER);
     if (code == 0) call->id = chordal__id_new(&runtime->ids, CHORDAL__ID_CALL, call, true);
     if (!call->id) {
         chordal__call_free(call);
@@ -52,7 +69,13 @@ int chordal__call_start(chordal__reference *reference, const char *method, size_
     reference->parked_len++;
     *out = call;
     if (reference->state == CHORDAL_REFERENCE_LIVE) reference->source->send(reference);
+    call->member = -1; /* the members may be others when it is sent later */
     return 0;
+}
+
+int64_t chordal__call_member(const chordal__call *call, const chordal__members *members) {
+    bool known = call->member >= 0 && call->reference->members == members;
+    return known ? call->member : chordal__members_find(members, call->method.data, call->method.len);
 }
 
 void chordal__call_sent(chordal__call *call) {
@@ -127,12 +150,11 @@ void chordal__call_free(chordal__call *call) {
     chordal__heap_remove(&call->runtime->deadlines, &call->due);
     chordal__list_remove(&call->node);
     chordal__untell(&call->event);
-    chordal__text_clear(memory, &call->method);
     chordal__reason_clear(memory, &call->reason);
     chordal__body_unref(call->arguments);
     chordal__body_unref(call->value);
     if (call->id) chordal__id_leave(&call->runtime->ids, call->id);
-    chordal__release(memory, call, sizeof *call);
+    chordal__release(memory, call, size_of(call));
 }
 
 void chordal__calls_dispose(chordal__runtime *runtime) {

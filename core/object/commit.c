@@ -15,7 +15,12 @@ chordal__commit *chordal__commit_new(chordal__runtime *runtime, uint32_t changes
     chordal__list_init(&commit->node);
     chordal__list_init(&commit->invocation_node);
     chordal__event_init(&commit->told, CHORDAL__TELL_TICKET);
-    for (uint32_t i = 0; i < changes; i++) chordal__ops_init(&commit->changes[i].ops, runtime->memory);
+    for (uint32_t i = 0; i < changes; i++) {
+        chordal__change *change = &commit->changes[i];
+        chordal__ops_init(&change->ops, runtime->memory);
+        change->values = &change->one;
+        change->values_capacity = 1;
+    }
     return commit;
 }
 
@@ -34,7 +39,8 @@ static void drop_changes(chordal__commit *commit) {
         chordal__change *change = &commit->changes[i];
         chordal__ops_dispose(&change->ops);
         for (uint32_t k = 0; k < change->values_len; k++) drop_value(memory, &change->values[k]);
-        chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
+        if (change->values != &change->one)
+            chordal__release(memory, change->values, change->values_capacity * sizeof *change->values);
         if (CHORDAL__STORE && commit->runtime->store) chordal__tables_drop(change);
         if (change->object) chordal__object_unpin(change->object);
     }

@@ -27,8 +27,9 @@ static void fail_call(chordal__call *call, int code, const char *words) {
 
 static void start_call(local_hold *hold, chordal__call *call) {
     chordal__runtime *runtime = call->runtime;
-    int64_t member = chordal__members_find(hold->object->type->members, call->method.data, call->method.len);
-    if (member < 0 || hold->object->type->members->items[member].kind != CHORDAL_MEMBER_METHOD) {
+    const chordal__members *members = hold->object->type->members;
+    int64_t member = chordal__call_member(call, members);
+    if (member < 0 || members->items[member].kind != CHORDAL_MEMBER_METHOD) {
         fail_call(call, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no such method"));
         return;
     }

@@ -147,6 +147,7 @@ struct chordal__runtime {
     uint64_t commit_number;
     const chordal__hooks *hooks;
     chordal__buffer scratch;       /* for what is built and copied out at once */
+    chordal__pointers pointers;    /* of transactions */
     struct chordal__caller *local; /* calls made by this host's own references */
     struct chordal__links *links;  /* of the room link */
 };
@@ -343,8 +344,9 @@ typedef struct chordal__new_value {
 typedef struct chordal__change {
     chordal__object *object; /* pinned */
     chordal__ops ops;
-    chordal__new_value *values;
+    chordal__new_value *values; /* `one`, or an array */
     uint32_t values_len, values_capacity;
+    chordal__new_value one;
 #ifndef CHORDAL__NO_STORE
     struct chordal__row_set *rows; /* of its tables */
 #endif
@@ -460,28 +462,32 @@ static inline void chordal__commits_advance(chordal__runtime *runtime) {
 typedef struct chordal__touched {
     chordal__object *object; /* pinned */
     uint32_t member;
-    uint64_t moves; /* of the slot when it was first touched */
+    uint64_t moves;   /* of the slot when it was first touched */
+    uint64_t entries; /* into the host when an op was put off that nobody else could notice; 0: none was */
     chordal__draft draft;
 } chordal__touched;
 struct chordal_transaction {
     chordal_host *host; /* for the public functions */
     chordal__runtime *runtime;
     chordal__invocation *invocation;
-    chordal_id call; /* its id, checked at commit */
-    bool changes;    /* known at commit: it did not only read */
-    chordal__touched *touched;
+    chordal_id call;           /* its id, checked at commit */
+    bool changes;              /* known at commit: it did not only read */
+    chordal__touched *touched; /* `one`, or an array */
     size_t touched_len, touched_capacity;
     chordal__memory *memory; /* held: the transaction may outlive the host */
     chordal__list node;      /* runtime.transactions */
 #ifndef CHORDAL__NO_STORE
     chordal__list tables; /* own_table, those that were touched */
 #endif
+    chordal__touched one; /* most change one document; last, since it is not cleared */
 };
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error);
 /* The draft of a document; made when first touched. */
 int chordal__transaction_draft(chordal_transaction *transaction, chordal_id object, uint32_t member,
                                chordal__touched **out, chordal_error *error);
+/* An op on what nobody else has, which takes no memory, waits for the commit. TAKES what it owns when true. */
+bool chordal__touched_put_off(chordal__touched *touched, chordal__op *op);
 /* Do one op. TAKES what it owns. */
 int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error *error);
 int chordal__transaction_changes(chordal_transaction *transaction, const uint8_t *changes, size_t len,
@@ -758,8 +764,9 @@ struct chordal__call {
     chordal__runtime *runtime;
     chordal_id id;
     chordal__reference *reference; /* NULL once it is settled */
-    chordal__text method;
-    chordal__body *arguments; /* packed array */
+    chordal__text method;          /* behind it in its block */
+    int64_t member;                /* the method's, while it is started; -1: to be found */
+    chordal__body *arguments;      /* packed array */
     chordal__deadline due;
     chordal_time timeout;
     chordal__list fresh; /* runtime.fresh: its timeout has not started */
@@ -778,6 +785,7 @@ struct chordal__call {
 int chordal__call_start(chordal__reference *reference, const char *method, size_t method_len,
                         CHORDAL_OWN chordal__body *arguments, chordal_time timeout, chordal__call **out,
                         chordal_error *error); /* TAKES arguments when it succeeds */
+int64_t chordal__call_member(const chordal__call *call, const chordal__members *members); /* its method, or -1 */
 void chordal__call_cancel(chordal__call *call);
 /* The outcome; TAKES value. */
 void chordal__call_settle(chordal__call *call, int code, const char *name, size_t name_len, const char *detail,

@@ -21,6 +21,7 @@ int chordal__runtime_init(chordal__runtime *runtime, chordal__memory *memory, co
     memcpy(runtime->seed, random + sizeof runtime->run, sizeof runtime->seed);
     chordal__heap_init(&runtime->deadlines, memory);
     chordal__map_init(&runtime->types, memory, runtime->seed);
+    chordal__pointers_init(&runtime->pointers, memory);
     chordal__buffer_init(&runtime->scratch, memory, UINT32_MAX); /* what a message takes is checked when it is sent */
     chordal__list *lists[] = {&runtime->events,  &runtime->urgent,     &runtime->later,     &runtime->objects,
                               &runtime->commits, &runtime->references, &runtime->watches,   &runtime->transactions,
@@ -80,6 +81,7 @@ void chordal__runtime_dispose(chordal__runtime *runtime) {
     free_types(runtime);
     chordal__heap_dispose(&runtime->deadlines);
     chordal__buffer_dispose(&runtime->scratch);
+    chordal__pointers_dispose(&runtime->pointers);
     chordal__release(runtime->memory, runtime->local, sizeof *runtime->local);
     runtime->local = NULL;
 }

@@ -10,8 +10,11 @@ static bool is_known(chordal__runtime *runtime, chordal_id call) {
 int chordal__transaction_begin(chordal__runtime *runtime, chordal_id call, chordal_transaction **out,
                                chordal_error *error) {
     if (!is_known(runtime, call)) return chordal__fail(error, CHORDAL_E_CLOSED, 0, "the call was answered already");
-    chordal_transaction *transaction = chordal__allocate_zero(runtime->memory, sizeof *transaction);
+    chordal_transaction *transaction = chordal__allocate(runtime->memory, sizeof *transaction);
     if (!transaction) return chordal__fail(error, CHORDAL_E_NOMEM, 0, "no memory for a transaction");
+    memset(transaction, 0, offsetof(chordal_transaction, one));
+    transaction->touched = &transaction->one;
+    transaction->touched_capacity = 1;
     transaction->runtime = runtime;
     transaction->call = call;
     transaction->memory = chordal__memory_ref(runtime->memory);
@@ -28,10 +31,12 @@ static void drop_drafts(chordal_transaction *transaction) {
         chordal__draft_dispose(&transaction->touched[i].draft);
         chordal__object_unpin(transaction->touched[i].object);
     }
-    chordal__release(transaction->memory, transaction->touched,
-                     transaction->touched_capacity * sizeof *transaction->touched);
-    transaction->touched = NULL;
-    transaction->touched_len = transaction->touched_capacity = 0;
+    if (transaction->touched != &transaction->one)
+        chordal__release(transaction->memory, transaction->touched,
+                         transaction->touched_capacity * sizeof *transaction->touched);
+    transaction->touched = &transaction->one;
+    transaction->touched_len = 0;
+    transaction->touched_capacity = 1;
 }
 
 void chordal__transaction_orphan(chordal_transaction *transaction) {
@@ -60,14 +65,25 @@ static chordal__touched *find_touched(chordal_transaction *transaction, const ch
     return NULL;
 }
 
+/* Room for one more: what lies in the transaction itself moves. */
+static int more_touched(chordal_transaction *transaction) {
+    bool inside = transaction->touched == &transaction->one;
+    void *items = inside ? NULL : transaction->touched;
+    size_t capacity = inside ? 0 : transaction->touched_capacity;
+    int code = chordal__grow(transaction->memory, &items, sizeof *transaction->touched, &capacity,
+                             transaction->touched_len + 1, 1 << 20);
+    if (code < 0) return code;
+    transaction->touched = items;
+    transaction->touched_capacity = capacity;
+    if (inside) transaction->touched[0] = transaction->one;
+    return 0;
+}
+
 static int touch(chordal_transaction *transaction, chordal__object *object, uint32_t member, chordal__touched **out,
                  chordal_error *error) {
-    void *items = transaction->touched;
     chordal__slot *slot = &object->slots[member];
-    int code = chordal__grow(transaction->memory, &items, sizeof *transaction->touched, &transaction->touched_capacity,
-                             transaction->touched_len + 1, 1 << 20);
+    int code = transaction->touched_len < transaction->touched_capacity ? 0 : more_touched(transaction);
     if (code < 0) return chordal__fail(error, code, 0, "too many documents in one transaction");
-    transaction->touched = items;
     chordal__touched *touched = &transaction->touched[transaction->touched_len];
     code = chordal__draft_begin(&touched->draft, transaction->memory, slot->tip,
                                 transaction->runtime->settings.limits.depth);
@@ -75,6 +91,7 @@ static int touch(chordal_transaction *transaction, chordal__object *object, uint
     touched->object = object;
     touched->member = member;
     touched->moves = slot->moves;
+    touched->entries = 0;
     chordal__object_pin(object);
     transaction->touched_len++;
     *out = touched;
@@ -98,9 +115,22 @@ int chordal__transaction_draft(chordal_transaction *transaction, chordal_id id, 
     return *out ? 0 : touch(transaction, object, member, out, error);
 }
 
+/* Only the object and the draft hold the document. */
+static bool nobody_holds(const chordal__touched *touched) {
+    const chordal__slot *slot = &touched->object->slots[touched->member];
+    const chordal__draft *draft = &touched->draft;
+    return slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
+}
+
+bool chordal__touched_put_off(chordal__touched *touched, chordal__op *op) {
+    if (CHORDAL__SMALL || !chordal__draft_put_off(&touched->draft, op)) return false;
+    touched->entries = nobody_holds(touched) ? touched->object->runtime->counters.entries : 0;
+    return true;
+}
+
 int chordal__touched_do(chordal__touched *touched, chordal__op op, chordal_error *error) {
     chordal__draft *draft = &touched->draft;
-    if (!CHORDAL__SMALL && chordal__draft_put_off(draft, &op)) return 0;
+    if (chordal__touched_put_off(touched, &op)) return 0;
     int code = chordal__draft_waits(draft) ? chordal__draft_apply(draft, error) : 0;
     if (code == 0) return chordal__draft_do(draft, op, error);
     chordal__op_dispose(draft->memory, &op);
@@ -220,15 +250,23 @@ chordal__change *chordal__commit_change(chordal__commit *commit, chordal__object
     return change;
 }
 
-static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value,
-                     chordal__new_value **out) {
-    void *values = change->values;
-    size_t capacity = change->values_capacity;
+static int more_values(chordal__memory *memory, chordal__change *change) {
+    bool inside = change->values == &change->one;
+    void *values = inside ? NULL : change->values;
+    size_t capacity = inside ? 0 : change->values_capacity;
     int code = chordal__grow(memory, &values, sizeof *change->values, &capacity, change->values_len + 1,
                              CHORDAL__MEMBERS_LIMIT);
     if (code < 0) return code;
     change->values = values;
     change->values_capacity = (uint32_t)capacity;
+    if (inside) change->values[0] = change->one;
+    return 0;
+}
+
+static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value,
+                     chordal__new_value **out) {
+    int code = change->values_len < change->values_capacity ? 0 : more_values(memory, change);
+    if (code < 0) return code;
     *out = &change->values[change->values_len++];
     **out = (chordal__new_value){.member = member, .value = value ? chordal__node_ref(value) : NULL};
     return 0;
@@ -271,14 +309,18 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction, chord
     return has_tables(transaction) ? chordal__own_tables_prepare(commit, transaction, error) : 0;
 }
 
-/* Only the object and the draft hold the document, and the commit goes through at once: the next one to look sees what
- * is new, wherever it lies. */
+/* Nobody held it when the op was put off, and none has asked the host for anything since: its place is as it was. */
+static bool is_as_it_was(const chordal__runtime *runtime, const chordal__touched *touched) {
+    return touched->entries && runtime->counters.entries - touched->entries <= 1;
+}
+
+/* Nobody holds the document, and the commit goes through at once: the next one to look sees what is new, wherever it
+ * lies. */
 static bool is_alone(const chordal__runtime *runtime, chordal__touched *touched) {
     const chordal__slot *slot = &touched->object->slots[touched->member];
-    chordal__draft *draft = &touched->draft;
     bool at_once = !runtime->settling && chordal__list_empty(&runtime->commits) && !slot->persisted;
-    bool alone = slot->head == draft->base && slot->tip == draft->base && chordal__node_owners(draft->base) == 4;
-    return at_once && alone && chordal__draft_find_place(draft);
+    return at_once && nobody_holds(touched) &&
+           (is_as_it_was(runtime, touched) || chordal__draft_find_place(&touched->draft));
 }
 
 static int apply_waiting(chordal_transaction *transaction, chordal_error *error) {

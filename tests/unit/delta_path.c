@@ -100,4 +100,72 @@ TEST(no_value) {
     memory_close(memory);
 }
 
-TESTS({"equality", equality}, {"hash", hash}, {"from_pointer", from_pointer}, {"no_value", no_value})
+static chordal__path *pointed(chordal__pointers *kept, const chordal__node *root, const char *pointer,
+                              const char *expected) {
+    chordal__path *path = NULL, *wanted = path_text(kept->memory, expected);
+    CHECK_INT(chordal__pointers_path(kept, 3, pointer, root, &path, NULL), 0);
+    if (!chordal__path_equal(path, wanted)) CHECK_FAIL("%s is not %s", pointer, expected);
+    chordal__path_unref(kept->memory, wanted);
+    return path;
+}
+
+/* What was read last is found again, in the same member alone, and only where it leads the same way. */
+TEST(known_pointers) {
+    static const char *const texts[] = {"", "/a", "/list/1", "/list/1/bb", "/m~0n", "/list/1/0123456789"};
+    static const char *const paths[] = {
+        "[3]", "[3,\"a\"]", "[3,\"list\",1]", "[3,\"list\",1,\"bb\"]", "[3,\"m~n\"]", "[3,\"list\",1,\"0123456789\"]"};
+    chordal__memory *memory = memory_open();
+    chordal__node *root = value_of(memory, "{\"a\":1,\"list\":[1,{}],\"m~n\":{}}");
+    chordal__node *other = value_of(memory, "{\"a\":1,\"list\":{\"1\":[0]}}");
+    chordal__pointers kept;
+    chordal__pointers_init(&kept, memory);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK(!chordal__pointers_known(&kept, 3, texts[i]));
+        chordal__path *path = pointed(&kept, root, texts[i], paths[i]);
+        chordal__path *again = pointed(&kept, root, texts[i], paths[i]);
+        CHECK(path == again && chordal__pointers_known(&kept, 3, texts[i]) == path);
+        CHECK(!chordal__pointers_known(&kept, 2, texts[i]));
+        chordal__path_unref(memory, path);
+        chordal__path_unref(memory, again);
+    }
+    chordal__path_unref(memory, pointed(&kept, root, "/list/1", "[3,\"list\",1]"));
+    chordal__path_unref(memory, pointed(&kept, other, "/list/1", "[3,\"list\",\"1\"]"));
+    chordal__path_unref(memory, pointed(&kept, root, "/list/1", "[3,\"list\",1]"));
+    chordal__path *path = NULL;
+    CHECK_INT(chordal__pointers_path(&kept, 3, "/list/1/bb", other, &path, NULL), CHORDAL_E_PATH);
+    CHECK(!path);
+    chordal__pointers_dispose(&kept);
+    chordal__node_unref(memory, root);
+    chordal__node_unref(memory, other);
+    memory_close(memory);
+}
+
+/* The end of an array is another index each time; a long pointer is not kept, and one that leads nowhere neither. */
+TEST(unknown_pointers) {
+    static const char *const longs[] = {"/0123456789012345678901234567890123456789012345678901",
+                                        "/012345678901234567890123456789012345678901234567890"};
+    chordal__memory *memory = memory_open();
+    chordal__node *root = value_of(memory, "[1,2]"), *more = value_of(memory, "[1,2,3]"),
+                  *keys = value_of(memory, "{}");
+    chordal__pointers kept;
+    chordal__pointers_init(&kept, memory);
+    chordal__path_unref(memory, pointed(&kept, root, "/-", "[3,2]"));
+    chordal__path_unref(memory, pointed(&kept, more, "/-", "[3,3]"));
+    CHECK(!chordal__pointers_known(&kept, 3, "/-"));
+    for (int i = 0; i < 2; i++) {
+        chordal__path *path = NULL;
+        CHECK_INT(chordal__pointers_path(&kept, 3, longs[i], keys, &path, NULL), 0);
+        CHECK_INT(chordal__pointers_known(&kept, 3, longs[i]) == path, i);
+        chordal__path_unref(memory, path);
+        CHECK_INT(chordal__pointers_path(&kept, 3, "/x", root, &path, NULL), CHORDAL_E_PATH);
+        CHECK(!chordal__pointers_known(&kept, 3, "/x"));
+    }
+    chordal__pointers_dispose(&kept);
+    chordal__node_unref(memory, root);
+    chordal__node_unref(memory, more);
+    chordal__node_unref(memory, keys);
+    memory_close(memory);
+}
+
+TESTS({"equality", equality}, {"hash", hash}, {"from_pointer", from_pointer}, {"no_value", no_value},
+      {"known_pointers", known_pointers}, {"unknown_pointers", unknown_pointers})

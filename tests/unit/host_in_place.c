@@ -196,6 +196,65 @@ TEST(held_on_the_way) {
     }
 }
 
+/* Who holds the document at one time, and not at another, between an op and its commit. */
+TEST(held_for_a_while) {
+    chordal_value *held;
+    open_warm();
+    CHECK_INT(chordal_object_value(h.host, object, NOTES_LIST, &held, NULL), 0);
+    chordal_transaction *transaction = begin_append("x");
+    chordal_value_unref(held);
+    CHECK_INT(commit(transaction), 0);
+    HAS("x");
+    transaction = begin_append("y");
+    CHECK_INT(chordal_object_value(h.host, object, NOTES_LIST, &held, NULL), 0);
+    CHECK_INT(commit(transaction), 0);
+    HAS("xy");
+    CHECK_TEXT(json_of(held), BEGINS "x\"}");
+    test_poll(&h);
+    close_all();
+}
+
+/* More documents than lie in a transaction, and in one object's change, themselves. */
+TEST(several_documents) {
+    chordal_transaction *transaction;
+    open_warm();
+    set_json(&h, object, NOTES_TITLE, "", "\"title\"");
+    test_poll(&h);
+    for (int i = 0; i < 3; i++) {
+        transaction = begin_append("a");
+        CHECK_INT(chordal_transaction_append(transaction, object, NOTES_TITLE, "", "b", 1, NULL), 0);
+        if (i == 1) {
+            chordal_transaction_abort(transaction);
+            continue;
+        }
+        CHECK_INT(chordal_transaction_append(transaction, object, NOTES_LIST, "/text", "c", 1, NULL), 0);
+        CHECK_INT(commit(transaction), 0);
+    }
+    HAS("acac");
+    CHECK_TEXT(head_of(&h, object, NOTES_TITLE), "\"titlebb\"");
+    test_poll(&h);
+    close_all();
+}
+
+/* The same pointer where it leads another way by now. */
+TEST(where_a_pointer_leads) {
+    open_warm();
+    set_json(&h, object, NOTES_LIST, "", "{\"p\":[\"a\"]}");
+    for (int i = 0; i < 3; i++) append_text(&h, object, NOTES_LIST, "/p/0", "x");
+    CHECK_TEXT(text(), "{\"p\":[\"axxx\"]}");
+    set_json(&h, object, NOTES_LIST, "", "{\"p\":{\"0\":\"b\"}}");
+    for (int i = 0; i < 3; i++) append_text(&h, object, NOTES_LIST, "/p/0", "y");
+    CHECK_TEXT(text(), "{\"p\":{\"0\":\"byyy\"}}");
+    chordal_transaction *transaction;
+    set_json(&h, object, NOTES_LIST, "", "{\"p\":\"0\"}");
+    CHECK_INT(chordal_transaction_begin(h.host, 0, &transaction, NULL), 0);
+    CHECK_INT(chordal_transaction_append(transaction, object, NOTES_LIST, "/p/0", "z", 1, NULL), CHORDAL_E_PATH);
+    chordal_transaction_abort(transaction);
+    CHECK_TEXT(text(), "{\"p\":\"0\"}");
+    test_poll(&h);
+    close_all();
+}
+
 #define SETS_IN(words) "{\"a\":1,\"list\":[" words "]}"
 static void check_set(const char *path, const char *json, const char *before, const char *after) {
     chordal_transaction *transaction;
@@ -263,4 +322,6 @@ TESTS({"it_copies_nothing", it_copies_nothing}, {"an_abort_leaves_no_trace", an_
       {"more_than_one_op", more_than_one_op}, {"of_two_one_wins", of_two_one_wins},
       {"a_commit_that_fails_leaves_no_trace", a_commit_that_fails_leaves_no_trace},
       {"one_value_at_two_places", one_value_at_two_places}, {"while_a_batch_settles", while_a_batch_settles},
-      {"held_on_the_way", held_on_the_way}, {"what_is_set", what_is_set}, {"odd_texts", odd_texts})
+      {"held_on_the_way", held_on_the_way}, {"held_for_a_while", held_for_a_while},
+      {"several_documents", several_documents}, {"where_a_pointer_leads", where_a_pointer_leads},
+      {"what_is_set", what_is_set}, {"odd_texts", odd_texts})
