@@ -14,8 +14,11 @@
 /* Where size is what counts, the shorter of two ways is taken. */
 #ifdef __OPTIMIZE_SIZE__
 enum { CHORDAL__SMALL = 1 };
+/* What everybody does again and again is done in place, here at one place. */
+#define CHORDAL__IN_PLACE static __attribute__((noinline, unused))
 #else
 enum { CHORDAL__SMALL = 0 };
+#define CHORDAL__IN_PLACE static inline
 #endif
 
 /* A way that is seldom gone: apart, so that the usual one needs no registers for it. */
@@ -81,7 +84,7 @@ static inline size_t chordal__kept_bytes(size_t class) {
 void *chordal__allocate_new(chordal__memory *memory, size_t size); /* as below, however large it is */
 void chordal__give_back(chordal__memory *memory, void *block, size_t size);
 /* Uninitialised memory; NULL when out of memory or over the limit; size 0 gives NULL and is no failure. */
-static inline void *chordal__allocate(chordal__memory *memory, size_t size) {
+CHORDAL__IN_PLACE void *chordal__allocate(chordal__memory *memory, size_t size) {
     bool small = !CHORDAL__SMALL && size && size <= CHORDAL__KEPT_SIZE;
     size_t class = small ? chordal__kept_class(size) : 0;
     chordal__kept *block = small ? memory->kept[class] : NULL;
@@ -96,7 +99,7 @@ static inline void *chordal__allocate(chordal__memory *memory, size_t size) {
 void *chordal__allocate_zero(chordal__memory *memory, size_t size);
 /* `new_size` above 0; NULL leaves the block as it was. */
 void *chordal__resize(chordal__memory *memory, void *block, size_t old_size, size_t new_size);
-static inline void chordal__release(chordal__memory *memory, void *block, size_t size) { /* NULL allowed */
+CHORDAL__IN_PLACE void chordal__release(chordal__memory *memory, void *block, size_t size) { /* NULL allowed */
     if (!block) return;
     if (CHORDAL__SMALL || size > CHORDAL__KEPT_SIZE || memory->kept_bytes >= memory->kept_limit) {
         chordal__give_back(memory, block, size);
@@ -115,10 +118,14 @@ static inline void chordal__release(chordal__memory *memory, void *block, size_t
  * then. */
 int chordal__grow_to(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
                      size_t limit);
-static inline int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
-                                size_t limit) {
+CHORDAL__IN_PLACE int chordal__grow(chordal__memory *memory, void **items, size_t item_size, size_t *capacity,
+                                    size_t need, size_t limit) {
     return need <= *capacity ? 0 : chordal__grow_to(memory, items, item_size, capacity, need, limit);
 }
+
+/* The same for an array that lies in `one`, its owner's own item, until a second is needed. */
+int chordal__grow_out(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
+                      size_t limit, const void *one);
 
 /* ---- arena.c: scratch memory that is given back all at once and kept for the next use ---- */
 
@@ -145,7 +152,7 @@ typedef struct chordal__buffer {
 
 void chordal__buffer_init(chordal__buffer *buffer, chordal__memory *memory, size_t limit);
 void chordal__buffer_dispose(chordal__buffer *buffer);
-static inline void chordal__buffer_clear(chordal__buffer *buffer) { /* the memory is kept */
+CHORDAL__IN_PLACE void chordal__buffer_clear(chordal__buffer *buffer) { /* the memory is kept */
     buffer->len = 0;
     buffer->failed = 0;
 }
@@ -203,11 +210,11 @@ typedef struct chordal__body {
 
 CHORDAL_OWN chordal__body *chordal__body_new(chordal__memory *memory,
                                              size_t len); /* data uninitialised; NULL: no memory */
-static inline chordal__body *chordal__body_ref(chordal__body *body) {
+CHORDAL__IN_PLACE chordal__body *chordal__body_ref(chordal__body *body) {
     body->count++;
     return body;
 }
-static inline void chordal__body_unref(chordal__body *body) { /* NULL allowed */
+CHORDAL__IN_PLACE void chordal__body_unref(chordal__body *body) { /* NULL allowed */
     if (body && --body->count == 0) chordal__release(body->memory, body, sizeof *body + body->len);
 }
 
@@ -267,7 +274,7 @@ void chordal__ids_dispose(chordal__ids *ids);
  * whose generations are used up is never used again. `external`: the program owns it and must release it. */
 chordal_id chordal__id_new(chordal__ids *ids, uint8_t kind, void *item, bool external);
 /* Chunk k begins at index CHUNK * (2^k - 1): counted from CHUNK on, at a power of two. NULL: no such slot. */
-static inline chordal__id_slot *chordal__id_slot_at(const chordal__ids *ids, uint32_t index) {
+CHORDAL__IN_PLACE chordal__id_slot *chordal__id_slot_at(const chordal__ids *ids, uint32_t index) {
     uint32_t n = index + CHORDAL__ID_CHUNK;
     unsigned top = 31u - (unsigned)__builtin_clz(n), k = top - CHORDAL__ID_CHUNK_TOP;
     if (k >= CHORDAL__ID_CHUNKS) return NULL;
@@ -278,12 +285,12 @@ static inline uint32_t chordal__id_generation(const chordal__id_slot *slot) {
     return atomic_load_explicit(&slot->state, memory_order_relaxed) >> 1;
 }
 /* The owner's thread: NULL when it is stale. */
-static inline chordal__id_slot *chordal__id_slot_of(const chordal__ids *ids, chordal_id id) {
+CHORDAL__IN_PLACE chordal__id_slot *chordal__id_slot_of(const chordal__ids *ids, chordal_id id) {
     uint32_t index = (uint32_t)(id & ((UINT32_C(1) << CHORDAL__ID_BITS) - 1)) - 1; /* no slot has that of 0 */
     chordal__id_slot *slot = chordal__id_slot_at(ids, index);
     return slot && slot->kind && chordal__id_generation(slot) == id >> CHORDAL__ID_BITS ? slot : NULL;
 }
-static inline void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind) { /* NULL: stale, other */
+CHORDAL__IN_PLACE void *chordal__id_get(const chordal__ids *ids, chordal_id id, uint8_t kind) { /* NULL: stale, other */
     chordal__id_slot *slot = chordal__id_slot_of(ids, id);
     return slot && slot->kind == kind ? slot->item : NULL;
 }

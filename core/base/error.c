@@ -83,7 +83,7 @@ const char *chordal_error_name(int32_t code) {
 
 const char *chordal_error_text(int32_t code) {
     const error_row *row = find_row(code);
-    if (!row) return code == 0 ? "it went well" : "no such code";
+    if (!row) return code == 0 ? CHORDAL__WORDS("it went well") : CHORDAL__WORDS("no such code");
     return row->text;
 }
 

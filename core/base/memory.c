@@ -183,3 +183,16 @@ int chordal__grow_to(chordal__memory *memory, void **items, size_t item_size, si
     *capacity = wanted;
     return 0;
 }
+
+int chordal__grow_out(chordal__memory *memory, void **items, size_t item_size, size_t *capacity, size_t need,
+                      size_t limit, const void *one) {
+    if (*items != one) return chordal__grow(memory, items, item_size, capacity, need, limit);
+    void *grown = NULL;
+    size_t room = 0;
+    int code = chordal__grow_to(memory, &grown, item_size, &room, need, limit);
+    if (code < 0) return code;
+    memcpy(grown, one, item_size);
+    *items = grown;
+    *capacity = room;
+    return 0;
+}

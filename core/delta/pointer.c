@@ -140,7 +140,7 @@ static bool is_pointer(const chordal__pointer *kept, uint32_t member, const char
 
 chordal__path *chordal__pointers_known(const chordal__pointers *pointers, uint32_t member, const char *text) {
     size_t len = strlen(text);
-    if (CHORDAL__SMALL || len > CHORDAL__POINTER_BYTES) return NULL;
+    if (len > CHORDAL__POINTER_BYTES) return NULL;
     const chordal__pointer *kept = &pointers->kept[place_of(member, text, len)];
     return is_pointer(kept, member, text, len) ? kept->path : NULL;
 }
@@ -168,7 +168,7 @@ static bool meets(const chordal__path *path, const chordal__node *root) {
 
 int chordal__pointers_path(chordal__pointers *pointers, uint32_t member, const char *text, const chordal__node *root,
                            chordal__path **out, chordal_error *error) {
-    chordal__path *known = chordal__pointers_known(pointers, member, text);
+    chordal__path *known = CHORDAL__SMALL ? NULL : chordal__pointers_known(pointers, member, text);
     if (known && meets(known, root)) {
         *out = chordal__path_ref(known);
         return 0;

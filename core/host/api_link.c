@@ -65,7 +65,7 @@ int chordal_link_down(chordal_host *host, chordal_id id, chordal_time now, chord
     int code = enter(host, id, &link, error);
     if (code < 0) return code;
     set_now(host, now);
-    chordal__link_down(link, CHORDAL_E_LOST, "the transport was lost");
+    chordal__link_down(link, CHORDAL_E_LOST, CHORDAL__WORDS("the transport was lost"));
     return chordal__leave(host, 0);
 }
 

@@ -50,7 +50,9 @@ static int get_object(chordal_host *host, const char *type_name, size_t type_len
                       const uint8_t *params, size_t params_len, chordal__object **out, chordal_error *error) {
     chordal__type *type = chordal__type_find(&host->runtime, type_name, type_len);
     chordal__body *packed;
-    if (!type) return chordal__fail_about(error, CHORDAL_E_NO_TYPE, "not provided here: ", type_name, type_len);
+    if (!type)
+        return chordal__fail_about(error, CHORDAL_E_NO_TYPE, CHORDAL__WORDS("not provided here: "), type_name,
+                                   type_len);
     int code = chordal__pack_of(&host->runtime, format, params, params_len, &packed, error);
     if (code < 0) return code;
     code = chordal__object_demand(type, packed->data, packed->len, out, error);

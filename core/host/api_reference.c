@@ -33,7 +33,7 @@ static int attach(chordal_host *host, chordal__reference *reference, chordal_id 
 #endif
     chordal__link *link = chordal__links_default(&host->links);
     if (link) return chordal__remote_attach(reference, link, error);
-    return chordal__fail_about(error, CHORDAL_E_NO_TYPE, "neither provided here nor a link to ask for ",
+    return chordal__fail_about(error, CHORDAL_E_NO_TYPE, CHORDAL__WORDS("neither provided here nor a link to ask for "),
                                reference->type.data, reference->type.len);
 }
 

@@ -2,7 +2,7 @@
 #include "host/host.h"
 
 static void due(chordal__deadline *deadline) {
-    static const char silent[] = "the derive did not answer in time";
+    static const char silent[] = CHORDAL__WORDS("the derive did not answer in time");
     switch (deadline->kind) {
     case CHORDAL__DUE_CALL:
         chordal__call_expired(CHORDAL__ENTRY(deadline, chordal__call, due));
@@ -29,7 +29,7 @@ static void due(chordal__deadline *deadline) {
         if (CHORDAL__AUTHORITY) chordal__ask_answer(CHORDAL__ENTRY(deadline, chordal__ask, due), CHORDAL_GUARD_DENY);
         break;
     case CHORDAL__DUE_ACKS:
-        chordal__links_acks_due(CHORDAL__ENTRY(deadline, chordal__links, acks_due));
+        if (CHORDAL__ACKS_WAIT) chordal__links_acks_due(CHORDAL__ENTRY(deadline, chordal__links, acks_due));
         break;
     default:
         chordal__link_due(CHORDAL__ENTRY(deadline, chordal__link, due));

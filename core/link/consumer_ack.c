@@ -17,7 +17,7 @@ void chordal__consumer_took(chordal__consumer *consumer, const chordal__message 
         consumer->outcomes++;
         consumer->unacked_outcomes++;
     }
-    consumer->unacked_bytes += weight_of(message);
+    if (CHORDAL__ACKS_WAIT) consumer->unacked_bytes += weight_of(message);
     chordal__consumer_owes(consumer);
 }
 

@@ -32,7 +32,7 @@ void chordal__link_drain(chordal__link *link, chordal_time span) {
     link->draining = true;
     for (chordal__list *node = link->providers.next; node != &link->providers; node = node->next)
         refuse_waiting(CHORDAL__ENTRY(node, chordal__provider, node));
-    if (awaits_acks(link)) chordal__drain_ask(link);
+    if (CHORDAL__ACKS_WAIT && awaits_acks(link)) chordal__drain_ask(link);
     chordal_time at = span < CHORDAL_NEVER - runtime->now ? runtime->now + span : CHORDAL_NEVER;
     if (!link->transport || span == 0 || chordal__heap_set(&runtime->deadlines, &link->drained_by, at) < 0)
         chordal__link_close(link);

@@ -139,7 +139,7 @@ static void drop_sessions(chordal__link *link, bool returns) {
         node = node->next;
         chordal__consumer_down(consumer, returns);
     }
-    chordal__routes_drop(link);
+    if (CHORDAL__FORWARDS) chordal__routes_drop(link);
 }
 
 chordal_time chordal__backoff(const chordal__settings *settings, uint32_t attempts) {
@@ -238,7 +238,7 @@ static void leave_forwards(chordal__link *link) {
 void chordal__link_close(chordal__link *link) {
     if (link->state == CHORDAL_LINK_CLOSED) return;
     if (link->transport) {
-        chordal__link_acks(link);
+        if (CHORDAL__ACKS_WAIT) chordal__link_acks(link);
         if (CHORDAL__FORWARDS && link->leaves) leave_forwards(link);
         bool told = !(CHORDAL__FORWARDS && link->leaves && link->failing); /* else it is a mere loss to the peer */
         say_bye(link, told ? CHORDAL_E_BYE : link->failing, "closed");

@@ -82,9 +82,10 @@ static inline bool chordal__links_have_turn(const chordal__links *links) {
 chordal__link *chordal__links_default(chordal__links *links); /* the first that connects; NULL: none */
 
 /* ---- acks: they say how much was taken, so one says what several would ---- */
-#define CHORDAL__ACK_DELAY 20   /* ms that one waits at most, */
-#define CHORDAL__ACK_UNIT 1024  /* and bytes that may wait for each message of its share, */
-#define CHORDAL__ACK_SHARE 64   /* which is no more than so many, */
+#define CHORDAL__ACKS_WAIT (!CHORDAL__SMALL) /* and are asked for; else each turn's go with it */
+#define CHORDAL__ACK_DELAY 20                /* ms that one waits at most, */
+#define CHORDAL__ACK_UNIT 1024               /* and bytes that may wait for each message of its share, */
+#define CHORDAL__ACK_SHARE 64                /* which is no more than so many, */
 #define CHORDAL__ACK_QUOTIENT 2 /* and at most this part of what the provider's window takes at its start */
 void chordal__links_acks_due(chordal__links *links); /* those that wait go with this turn */
 

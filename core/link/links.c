@@ -9,7 +9,7 @@ int chordal__links_init(chordal__links *links, chordal__runtime *runtime) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) chordal__list_init(lists[i]);
     links->acks_due.kind = CHORDAL__DUE_ACKS;
     chordal__buffer_init(&links->inflated, runtime->memory, PTRDIFF_MAX);
-    chordal__map_init(&links->routes, runtime->memory, runtime->seed);
+    if (CHORDAL__FORWARDS) chordal__map_init(&links->routes, runtime->memory, runtime->seed);
     chordal__map_init(&links->sessions, runtime->memory, runtime->seed);
     chordal__places_init(links);
     runtime->links = links;
@@ -23,7 +23,7 @@ void chordal__links_dispose(chordal__links *links) {
     while (!chordal__list_empty(&links->lost))
         chordal__provider_end(CHORDAL__ENTRY(links->lost.next, chordal__provider, node), false);
     if (CHORDAL__AUTHORITY) chordal__revoked_dispose(links);
-    chordal__map_dispose(&links->routes);
+    if (CHORDAL__FORWARDS) chordal__map_dispose(&links->routes);
     chordal__map_dispose(&links->sessions);
 }
 
@@ -110,7 +110,7 @@ static void acknowledge(chordal__links *links) {
     chordal__heap *deadlines = &links->runtime->deadlines;
     while (!chordal__list_empty(&links->owing)) {
         chordal__consumer *consumer = CHORDAL__ENTRY(links->owing.next, chordal__consumer, owing);
-        bool waits = chordal__consumer_ack_waits(consumer);
+        bool waits = CHORDAL__ACKS_WAIT && chordal__consumer_ack_waits(consumer);
         chordal__list_remove(&consumer->owing);
         if (waits && !links->acks_due.place)
             waits = chordal__heap_set(deadlines, &links->acks_due, links->runtime->now + CHORDAL__ACK_DELAY) == 0;

@@ -162,7 +162,7 @@ void chordal__provider_send_outcome(chordal__provider *provider, chordal__invoca
         chordal__link_break(link, code);
     if (invocation->reason.code) send_reason(provider, invocation, &bytes);
     chordal__window_count_outcome(&provider->window, invocation, bytes);
-    if (link->draining) chordal__drain_ask(link);
+    if (CHORDAL__ACKS_WAIT && link->draining) chordal__drain_ask(link);
     provider->slots[invocation->slot] = NULL;
 }
 

@@ -154,8 +154,9 @@ static chordal__hold *new_hold(chordal__provider *provider, const chordal__messa
 
 void chordal__hold_unknown(chordal__hold *hold, const void *type, size_t type_len) {
     chordal_error error;
-    chordal__hold_fail(hold, chordal__fail_about(&error, CHORDAL_E_NO_TYPE, "not provided here: ", type, type_len),
-                       error.detail);
+    chordal__hold_fail(
+        hold, chordal__fail_about(&error, CHORDAL_E_NO_TYPE, CHORDAL__WORDS("not provided here: "), type, type_len),
+        error.detail);
 }
 
 int chordal__provider_hold(chordal__provider *provider, const chordal__message *message, chordal_error *error) {
@@ -169,8 +170,9 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
     }
     const uint8_t *name = message->texts[0].data;
     chordal__type *type = chordal__type_find(runtime, name, message->texts[0].len);
-    chordal__link *behind =
-        type ? NULL : chordal__route_of_type(runtime->links, name, message->texts[0].len, provider->origin.link);
+    chordal__link *behind = NULL;
+    if (CHORDAL__FORWARDS && !type)
+        behind = chordal__route_of_type(runtime->links, name, message->texts[0].len, provider->origin.link);
     chordal__buffer params;
     chordal__buffer_init(&params, runtime->memory, (size_t)runtime->settings.limits.size);
     code = chordal__part_to_packed(runtime, provider->encoding, &message->parts[0], &params, error);
@@ -184,7 +186,7 @@ int chordal__provider_hold(chordal__provider *provider, const chordal__message *
         chordal__hold_follow(hold, type, params.data, params.len);
     else if (chordal__is_placed(runtime->links, name, message->texts[0].len))
         chordal__placement_hold(hold, name, message->texts[0].len, &params);
-    else if (behind)
+    else if (CHORDAL__FORWARDS && behind)
         chordal__hold_move(hold, behind);
     else
         chordal__hold_unknown(hold, name, message->texts[0].len);

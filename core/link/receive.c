@@ -52,11 +52,12 @@ static int receive_of_link(chordal__link *link, const chordal__message *message,
     switch (message->kind) {
     case CHORDAL__PING:
         chordal__send_simple(&none, CHORDAL__PONG, message->numbers[0]);
-        chordal__link_wants_acks(link);
+        if (CHORDAL__ACKS_WAIT) chordal__link_wants_acks(link);
         return 0;
     case CHORDAL__PONG:
         return 0;
     case CHORDAL__OFFER:
+        if (!CHORDAL__FORWARDS) return 0;
         code = chordal__route_offer(link, message->texts[0].data, message->texts[0].len);
         return code < 0 ? chordal__fail(error, code, 0, "a type that cannot be offered") : 0;
     default:

@@ -18,7 +18,7 @@ void chordal__offer_types(chordal__link *link) {
     while ((type = chordal__map_next(&link->runtime->types, &at)) != NULL)
         if (!chordal__type_is_own(type)) chordal__offer(link, type->name.data, type->name.len);
     at = 0;
-    while ((offered = chordal__map_next(&link->links->routes, &at)) != NULL)
+    while (CHORDAL__FORWARDS && (offered = chordal__map_next(&link->links->routes, &at)) != NULL)
         if (chordal__route_of_type(link->links, offered->type.data, offered->type.len, link))
             chordal__offer(link, offered->type.data, offered->type.len);
     chordal__places_offer(link);

@@ -33,7 +33,8 @@ const chordal__sent *chordal__window_state(const chordal__window *window, uint32
 /* ---- its size ---- */
 
 static uint64_t size_of(const chordal__window *window, uint32_t start, uint32_t limit) {
-    uint64_t size = (uint64_t)start << (CHORDAL__SMALL ? 0 : window->doubled);
+    if (CHORDAL__SMALL) return start;
+    uint64_t size = (uint64_t)start << window->doubled;
     return size < limit ? size : limit > start ? limit : start;
 }
 
@@ -63,7 +64,7 @@ static void resize(chordal__window *window, int change) {
 /* What is the newest tells how long the way is. */
 static void measure(chordal__window *window, uint32_t sent_at) {
     uint32_t span = (uint32_t)window->runtime->now - sent_at;
-    if (span < window->span) window->span = span;
+    if (!CHORDAL__SMALL && span < window->span) window->span = span;
 }
 
 static uint32_t without_wait(uint32_t span, uint32_t least) {

@@ -22,7 +22,7 @@ static int find_method(const chordal__reference *reference, const char *method, 
     if (!reference->members) return 0;
     *out = chordal__members_find(reference->members, method, len);
     if (*out >= 0 && reference->members->items[*out].kind == CHORDAL_MEMBER_METHOD) return 0;
-    return chordal__fail_about(error, CHORDAL_E_NO_MEMBER, "the type has no method ", method, len);
+    return chordal__fail_about(error, CHORDAL_E_NO_MEMBER, CHORDAL__WORDS("the type has no method "), method, len);
 }
 
 static size_t size_of(const chordal__call *call) {
@@ -74,7 +74,7 @@ int chordal__call_start(chordal__reference *reference, const char *method, size_
 }
 
 int64_t chordal__call_member(const chordal__call *call, const chordal__members *members) {
-    bool known = call->member >= 0 && call->reference->members == members;
+    bool known = !CHORDAL__SMALL && call->member >= 0 && call->reference->members == members;
     return known ? call->member : chordal__members_find(members, call->method.data, call->method.len);
 }
 

@@ -24,6 +24,7 @@ static int refuse_params(const chordal__type *type, const chordal__node *params,
     size_t len;
     if (chordal__node_kind(params) != CHORDAL_KIND_OBJECT)
         return chordal__fail(error, CHORDAL_E_PARAMS, 0, "the params do not fit the type: they are no object");
+    if (CHORDAL__SMALL) return chordal__fail(error, CHORDAL_E_PARAMS, 0, "the params do not fit the type");
     for (uint32_t i = 0; i < type->params_len; i++)
         if (!chordal__node_get(params, type->params[i].data, type->params[i].len))
             return chordal__fail_about(error, CHORDAL_E_PARAMS, lacks, type->params[i].data, type->params[i].len);

@@ -67,7 +67,8 @@ static void ask_one(chordal__commit *commit, chordal__change *change, uint32_t m
     slot->compute = new_compute(change->object, member);
     if (!slot->compute) {
         slot->dirty = false;
-        set_error(change, member, "nomem", 5, "no memory to compute", 20);
+        set_error(change, member, "nomem", 5, CHORDAL__WORDS("no memory to compute"),
+                  sizeof CHORDAL__WORDS("no memory to compute") - 1);
         return;
     }
     commit->computing++;

@@ -67,16 +67,12 @@ static chordal__touched *find_touched(chordal_transaction *transaction, const ch
 
 /* Room for one more: what lies in the transaction itself moves. */
 static int more_touched(chordal_transaction *transaction) {
-    bool inside = transaction->touched == &transaction->one;
-    void *items = inside ? NULL : transaction->touched;
-    size_t capacity = inside ? 0 : transaction->touched_capacity;
-    int code = chordal__grow(transaction->memory, &items, sizeof *transaction->touched, &capacity,
-                             transaction->touched_len + 1, 1 << 20);
-    if (code < 0) return code;
+    void *items = transaction->touched;
+    int code =
+        chordal__grow_out(transaction->memory, &items, sizeof *transaction->touched, &transaction->touched_capacity,
+                          transaction->touched_len + 1, 1 << 20, &transaction->one);
     transaction->touched = items;
-    transaction->touched_capacity = capacity;
-    if (inside) transaction->touched[0] = transaction->one;
-    return 0;
+    return code;
 }
 
 static int touch(chordal_transaction *transaction, chordal__object *object, uint32_t member, chordal__touched **out,
@@ -251,16 +247,13 @@ chordal__change *chordal__commit_change(chordal__commit *commit, chordal__object
 }
 
 static int more_values(chordal__memory *memory, chordal__change *change) {
-    bool inside = change->values == &change->one;
-    void *values = inside ? NULL : change->values;
-    size_t capacity = inside ? 0 : change->values_capacity;
-    int code = chordal__grow(memory, &values, sizeof *change->values, &capacity, change->values_len + 1,
-                             CHORDAL__MEMBERS_LIMIT);
-    if (code < 0) return code;
+    void *values = change->values;
+    size_t capacity = change->values_capacity;
+    int code = chordal__grow_out(memory, &values, sizeof *change->values, &capacity, change->values_len + 1,
+                                 CHORDAL__MEMBERS_LIMIT, &change->one);
     change->values = values;
     change->values_capacity = (uint32_t)capacity;
-    if (inside) change->values[0] = change->one;
-    return 0;
+    return code;
 }
 
 static int add_value(chordal__memory *memory, chordal__change *change, uint32_t member, chordal__node *value,
@@ -311,7 +304,7 @@ static int fill(chordal__commit *commit, chordal_transaction *transaction, chord
 
 /* Nobody held it when the op was put off, and none has asked the host for anything since: its place is as it was. */
 static bool is_as_it_was(const chordal__runtime *runtime, const chordal__touched *touched) {
-    return touched->entries && runtime->counters.entries - touched->entries <= 1;
+    return !CHORDAL__SMALL && touched->entries && runtime->counters.entries - touched->entries <= 1;
 }
 
 /* Nobody holds the document, and the commit goes through at once: the next one to look sees what is new, wherever it
