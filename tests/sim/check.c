@@ -335,12 +335,18 @@ void sim_check_run(sim_world *w, uint64_t index, int host, uint64_t session) {
     reader->run_life = sim_host_life(w, host)->serial;
 }
 
+/* A durable call's outcome outlives its host; the state of an object that is in memory alone does not. */
+static bool has_lost_state(sim_world *w, const sim_reader *reader, const sim_ran *ran) {
+    return !sim_persisted(w, reader->target, reader->object) && sim_host_life(w, reader->target)->serial != ran->life;
+}
+
 /* The state that a run caused is there before its result. */
 static void check_state(sim_world *w, const sim_call *call, const sim_ran *ran) {
     sim_reader *reader = &w->readers[call->reader];
     span now;
     if (!reader->open || reader->serial != call->reference || !ran->commit || sim_reads_here(reader)) return;
     if (chordal_reference_state(w->hosts[reader->host].host, reader->reference) != CHORDAL_REFERENCE_LIVE) return;
+    if (call->durable && has_lost_state(w, reader, ran)) return;
     if (reader->mode == SIM_WATCH && reader->told[SIM_A]) {
         const sim_life *life = &w->hosts[reader->target].lives[reader->at_life[SIM_A]];
         if (life->serial == ran->life && reader->commit[SIM_A] < ran->commit)
