@@ -63,7 +63,7 @@ class World:
         ops = _native.Ops()
         ops.add(_records.OP_SET, (0, self.segment), self.number % 100)
         ticket = self.provider._core.commit(0, varint(self.object._id) + varint(len(ops)) + bytes(ops))
-        self.provider._provider.tickets[ticket] = (Ticket(), None)
+        self.provider._provider.tickets[ticket] = (Ticket(self.provider._pump), None)
         self.provider._wake()
 
     async def frame(self):
