@@ -107,6 +107,7 @@ static void call_rows(world *w, uint32_t codec) {
     exchange(w, codec, 0);
     row("small call", codec, sum(UP, "c"), 0);
     row("its result", codec, sum(DOWN, "r"), 0);
+    exchange(w, codec, 100); /* when it has waited long enough */
     row("ack", codec, sum(UP, "a"), 0);
     logged = 0;
     OK(chordal_call_start(w->consumer, w->reference, "ping", 4, CHORDAL_FORMAT_PACKED, arguments, sizeof arguments, 0,
